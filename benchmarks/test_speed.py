@@ -151,11 +151,11 @@ def test_replicates(measure: Measure, workers: int) -> None:
 
 QUESTIONS: dict[str, tuple[nt.Budget, float | None, int | None]] = {
     "steps": (nt.Budget(1.0, 0.5), 1.0, None),
-    "accuracy": (nt.Budget(1.0, 0.5), None, 3000),
+    "radius": (nt.Budget(1.0, 0.5), None, 3000),
     "probability": (nt.Budget(1.0, None), 1.0, 3000),
     "bound": (nt.Budget(None, 0.5), 1.0, 3000),
 }
-"""A budget, an accuracy and steps: what is None is asked for."""
+"""A budget, a radius and steps: what is None is asked for."""
 
 
 @pytest.mark.parametrize("step_size", ["constant", "scheduled"])
@@ -163,10 +163,10 @@ QUESTIONS: dict[str, tuple[nt.Budget, float | None, int | None]] = {
 def test_plan(measure: Measure, question: str, step_size: str) -> None:
     """One plan at n = 100, of a problem that nothing is known of yet."""
     problem = FOUR_LAWS[0].problem()
-    budget, accuracy, steps = QUESTIONS[question]
+    budget, radius, steps = QUESTIONS[question]
 
     def ask() -> None:
         fresh = nt.Problem.draw(problem.network, problem.law, true_weights=problem.true_weights)
-        nt.plan(fresh, budget, accuracy=accuracy, steps=steps, batch_size=16, step_size=step_size)
+        nt.plan(fresh, budget, radius=radius, steps=steps, batch_size=16, step_size=step_size)
 
     measure(ask)

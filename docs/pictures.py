@@ -60,21 +60,21 @@ class WeakAttack(NamedTuple):
     """What is guaranteed at β = 0.05, θ = 0.25, where Theorem 1 gives a guarantee as well."""
 
     theorem1: nt.Plan
-    """With its own best step size for an accuracy of 1, and polar M."""
-    same_run: nt.guarantees.TrainingCertificate
+    """With its own best step size for a radius of 1, and polar M."""
+    same_run: nt.guarantees.Certificate
     """What the sharp certificate guarantees for that very run."""
     sharp: nt.Plan
-    """The plan of the sharp certificate for that accuracy."""
+    """The plan of the sharp certificate for that radius."""
 
 
 def weak_attack() -> WeakAttack:
-    """Plan for an accuracy of 1 with either certificate."""
+    """Plan for a radius of 1 with either certificate."""
     budget = nt.Budget(0.25, 0.05)
     paper = nt.plan(
-        problem(), budget, accuracy=1.0, batch_size=16, sensing="polar", method="theorem1"
+        problem(), budget, radius=1.0, batch_size=16, sensing="polar", method="theorem1"
     )
     same = nt.certify(problem(), paper.arm, batch_size=16, steps=paper.steps, budget=budget)
-    return WeakAttack(paper, same, nt.plan(problem(), budget, accuracy=1.0, batch_size=16))
+    return WeakAttack(paper, same, nt.plan(problem(), budget, radius=1.0, batch_size=16))
 
 
 def draw(strong: StrongAttack, weak: WeakAttack) -> Any:

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from research import verdicts
-from research.evidence_page import page
+from research.evidence_page import IN_TABLES, file_of, page
 from research.pages import origin, table
 from research.verdicts import Entry, restored
 
@@ -46,21 +46,25 @@ IN_THE_WHEEL = ("paper", "batch-size")
 STUDIES = (
     *IN_THE_WHEEL, "moved-inputs", "mirror", "recovery", "sharpness", "heavy-tails", "frontier",
     "defence", "constants", "networks", "correlated", "half-space", "limits", "verified",
-    "activations", "rows", "tables",
+    "activations", "rows", "tables", "unseen", "unseen-shifts", "unseen-clean",
 )  # fmt: skip
 MEASUREMENTS = (
     "signals", "verification-rows", "verification", "activation-rows", "table-certificates",
-    "suspects",
+    "suspects", "minorities", "two-sizes",
 )  # fmt: skip
 OTHER_SEEDS = dict.fromkeys(("paper", "mirror", "activations"), (1, 2, 3, 4))
 """Studies whose verdicts are also kept with other seeds."""
-TABLES = {"rows": "row_results:compact_csv", "tables": "table_results:compact_csv"}
+TABLES = {
+    "rows": "row_results:compact_csv",
+    "tables": "table_results:compact_csv",
+    **dict.fromkeys(IN_TABLES, "unseen_results:compact_csv"),
+}
 """The functions that write the small table of studies that are not about training runs."""
 
 
 def study_of(name: str) -> nt.Study:
     """Return a study of the catalog, or of this folder."""
-    file = ROOT / "research" / name / "study.toml"
+    file = ROOT / file_of(name)
     return nt.lab.read(name) if name in IN_THE_WHEEL else nt.lab.read(file, allow_code=True)
 
 

@@ -16,6 +16,13 @@ from neurotron.lab.claims.model import tally
 from neurotron.lab.store.manifest import study_hash
 
 Entry = dict[str, Any]
+IN_TABLES = ("unseen", "unseen-shifts", "unseen-clean")
+"""Studies whose files are beside that of the study `tables`, with which they share modules."""
+
+
+def file_of(name: str) -> str:
+    """Return the file of a study of ours, from the root of the project."""
+    return f"research/tables/{name}.toml" if name in IN_TABLES else f"research/{name}/study.toml"
 
 
 def page(name: str, study: nt.Study, entry: Entry) -> str:
@@ -114,8 +121,9 @@ def _comparisons(findings: list[Entry]) -> str:
 def _origin(name: str, study: nt.Study) -> str:
     """Return how the numbers were computed, and where more of them are."""
     replicates = counted(map(study.replicates_of, study.settings), "replicate")
-    numbers = {"rows": "numbers of all solvers", "tables": "damages of every method"}
-    own = f"research/{name}/study.toml --allow-code` from a checkout"
+    damages = dict.fromkeys(("tables", *IN_TABLES), "damages of every method")
+    numbers = {"rows": "numbers of all solvers"} | damages
+    own = f"{file_of(name)} --allow-code` from a checkout"
     return (
         f"Computed by `neurotron run {name + '`' if study.code is None else own}, {replicates} of "
         f"every setting. The {numbers.get(name, 'errors of every trainer')} are in "

@@ -34,8 +34,8 @@ TRAINERS: dict[str, nt.Trainer] = {
     "Neuro-Tron": nt.NeuroTron(),
     "Neuro-Tron, scheduled": nt.NeuroTron("scheduled"),
 }
-SIZES = {1_000: (0.001, 0.05), 10_000: (0.001, 0.05), 100_000: (0.001,)}
-"""Numbers of fresh rows, with the failure probabilities δ. The largest is for exact labels."""
+SIZES = {1_000: (0.999, 0.95), 10_000: (0.999, 0.95), 100_000: (0.999,)}
+"""Numbers of fresh rows, with the confidences. The largest is for exact labels."""
 
 
 @cache
@@ -104,32 +104,33 @@ def _verified(
 ) -> Iterator[dict[str, Any]]:
     assert problem.true_weights is not None
     error = float(np.linalg.norm(weights - problem.true_weights))
-    certified = {failure: _certified(case, problem, failure) for failure in SIZES[min(SIZES)]}
-    for rows, failures in SIZES.items():
+    certified = {one: _certified(case, problem, one) for one in SIZES[min(SIZES)]}
+    for rows, confidences in SIZES.items():
         if rows == max(SIZES) and (case.noise > 0.0 or case.trainer != "Refined-Tron"):
             continue
         for attacker in ATTACKERS:
             key = (seed, rows, round(1000 * case.probability), ATTACKERS.index(attacker))
             X, y = fresh_rows(problem, attacker, case.probability, rows, key)
-            for failure, given in product(failures, case.given):
+            for confidence, given in product(confidences, case.given):
                 found = nt.verify(
                     problem, weights, X, y, probability=case.probability, attacker=attacker,
-                    failure=failure, noise=given,
+                    confidence=confidence, noise=given,
                 )  # fmt: skip
                 yield {
                     **case._asdict(), "given": str(given), "rows": rows, "attacker": attacker,
-                    "confidence": 1.0 - failure, "error": error, "radius": found.radius,
+                    "confidence": confidence, "error": error, "radius": found.radius,
                     "at_least": found.at_least, "theorem": found.theorem,
-                    "certified": certified[failure],
+                    "certified": certified[confidence],
                 }  # fmt: skip
 
 
-def _certified(case: Case, problem: nt.Problem, failure: float) -> float:
+def _certified(case: Case, problem: nt.Problem, confidence: float) -> float:
     """Return the radius that is certified before training; inf if no theorem covers the trainer."""
     if case.trainer == "Refined-Tron":
         return math.inf
     arm = case.arm
-    return nt.certify(problem, arm, steps=STEPS, batch_size=BATCH_SIZE, failure=failure).radius
+    found = nt.certify(problem, arm, steps=STEPS, batch_size=BATCH_SIZE, confidence=confidence)
+    return found.radius
 
 
 def radii(setting: dict[str, Any], replicate: int, seed: int) -> list[dict[str, Any]]:

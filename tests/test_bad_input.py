@@ -74,7 +74,7 @@ CASES = [
     (lambda: certify(problem=TRUTHLESS), "true_weights", "‖w_1 − w*‖", "initial_error"),
     (lambda: certify(problem=AT_ZERO, initial_error=1.0),
      "initial_error", "‖w_1 − w*‖", "1.73205", "1"),
-    (lambda: certify(failure=1.0), "failure", "[1e-15, 1)", "1"),
+    (lambda: certify(confidence=1.0), "confidence", "(0, 1)", "1"),
     (lambda: certify(method="best"), "method", "'sharp'", "'theorem1'", "'measured'", "'best'"),
     (lambda: certify(method="measured"), "method 'measured'", "steps"),
     (lambda: certify(problem=TRUTHLESS, initial_error=1.0, steps=5, method="measured"),
@@ -84,20 +84,20 @@ CASES = [
      "Theorem 1", "step size", "method='sharp'"),
     (lambda: certify(budget=BUDGET, arm=nt.Arm(nt.NeuroTron("scheduled"))),
      "step_size='scheduled'", "budget", "plan(…, step_size='scheduled')"),
-    (lambda: certify(steps=5, method="measured", failure=1e-6),
-     "method 'measured'", "999,999", "failure", "0.001"),
+    (lambda: certify(steps=5, method="measured", confidence=0.999999),
+     "method 'measured'", "999,999", "confidence", "0.999"),
     (lambda: plan(steps=5, problem=problem()), "nothing to plan", "true weights"),
     (lambda: nt.Budget(bound=-1.0), "bound", "[0, 1e70]", "-1"),
     (lambda: nt.Budget(scope="all"), "scope", "'query'", "'batch'", "'all'"),
     (lambda: plan(),
-     "exactly three", "bound", "probability", "accuracy", "steps", "accuracy", "steps"),
-    (lambda: plan(accuracy=1.0, steps=5),
-     "exactly three", "bound", "probability", "accuracy", "steps", "all four"),
+     "exactly three", "bound", "probability", "radius", "steps", "radius", "steps"),
+    (lambda: plan(radius=1.0, steps=5),
+     "exactly three", "bound", "probability", "radius", "steps", "all four"),
     (lambda: plan("adaptive", steps=5), "attack", "Attack", "Budget", "'adaptive'"),
-    (lambda: plan(accuracy=-1.0), "accuracy", "[1e-90, 1e90]", "-1"),
+    (lambda: plan(radius=-1.0), "radius", "[1e-90, 1e90]", "-1"),
     (lambda: plan(steps=0), "steps", "whole number", "1", "1e+15", "0"),
     (lambda: plan(steps=5, step_size=0.1), "step_size", "'constant'", "'scheduled'", "0.1"),
-    (lambda: plan(nt.Budget(probability=0.0), accuracy=0.5, steps=10**6,
+    (lambda: plan(nt.Budget(probability=0.0), radius=0.5, steps=10**6,
                   problem=AT_ZERO),
      "0", "probability", "every bound"),
     (lambda: nt.NeuroTron("slow"), "step_size", "'fastest'", "'scheduled'", "'slow'"),
@@ -404,10 +404,6 @@ def test_a_record_beyond_the_run_keeps_the_first_and_the_last_step(record):
     run = simulate(record=record)
     assert run.steps.tolist() == [0, 5]
     assert run.steps.dtype == np.intp
-
-
-def test_there_are_at_least_thirty_of_them():
-    assert len(CASES) >= 30
 
 
 def test_a_class_in_place_of_a_trainer_is_told_how_to_write_it(small_problem):

@@ -16,20 +16,6 @@ from neurotron._extras import MissingExtra, require
 ROOT = Path(__file__).parents[1]
 
 
-def test_the_package_is_installed_from_a_checkout_everywhere():
-    files = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("src/**/*.py")]
-    text = " ".join(" ".join(file.read_text().split()) for file in files)
-    assert re.findall(r"pip install (?:-\S+ )*'?neurotron", text) == []
-    assert "pip install '.[lab]'" in text
-
-
-def test_make_paper_installs_only_the_lab_and_says_how_long_that_took(tmp_path):
-    asked = ["make", "--dry-run", "--directory", ROOT, f"VENV={tmp_path}", "paper"]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True).stdout
-    assert re.findall(r"pip install .* -e '([^']*)'", done) == [".[lab]"]
-    assert "installation took" in done
-
-
 def test_what_is_not_installed_is_named_with_its_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "plotly", None)
     with pytest.raises(MissingExtra, match=r"needs plotly: pip install '\.\[lab\]' in a checkout"):
@@ -77,6 +63,21 @@ def test_any_package_that_cannot_be_loaded_is_one_sentence_of_the_command(monkey
     assert re.match(r"error: .*cannot be loaded .*_ufuncs.*memory", capsys.readouterr().err)
 
 
+def test_a_missing_package_is_not_the_answer_no_of_the_command(monkeypatch, capsys):
+    """Exit code 1 means that nothing is guaranteed, or that an audit's gate is shut."""
+
+    def fail():
+        raise ModuleNotFoundError("No module named 'typer'", name="typer")
+
+    app = ModuleType("neurotron.cli.app")
+    app.run = fail
+    monkeypatch.setitem(sys.modules, "neurotron.cli.app", app)
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2
+    assert re.match(r"error: the command line needs typer: pip install", capsys.readouterr().err)
+
+
 @pytest.mark.slow("a new process loads scikit-learn and the compiler")
 def test_the_library_needs_nothing_of_the_laboratory():
     code = """
@@ -99,7 +100,7 @@ problem = nt.Problem.draw(nt.networks.relu_gate(3), nt.Normal(), seed=1)
 run = nt.simulate(problem, [nt.NeuroTron()], steps=50, batch_size=4)
 assert nt.certify(problem, nt.NeuroTron(), batch_size=4, steps=50).radius > 0.0
 budget = nt.Budget(bound=0.1, probability=0.1)
-assert nt.plan(problem, budget, accuracy=0.5, batch_size=4).steps > 0
+assert nt.plan(problem, budget, radius=0.5, batch_size=4).steps > 0
 rows = draw.standard_normal((400, 3))
 labels = problem.network(problem.true_weights, rows)
 assert nt.verify(problem, run.weights[0], rows, labels, probability=0.1) is not None

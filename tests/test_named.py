@@ -7,11 +7,9 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import neurotron as nt
 from neurotron.cli import options
-from neurotron.cli.app import app
 from neurotron.lab.training import building
 from neurotron.lab.training.spec import Setting
 from neurotron.networks import sensing
@@ -151,17 +149,3 @@ def test_a_command_takes_the_number_of_inputs_from_the_file(csv):
     assert setup.build().network.n_inputs == 3
     with pytest.raises(nt.InputError, match="3"):
         options.ProblemOptions(network="linear", law=f"empirical:rows={csv}", n_inputs=4).build()
-
-
-@pytest.mark.parametrize(
-    ("kind", "names"),
-    [
-        ("laws", ("autoregressive", "equicorrelated", "empirical", "law=normal")),
-        ("networks", ("convolution2d", "center=gaussian")),
-        ("sensing", ("optimal", "polar", "mean", "center", "symmetric:center=wishart")),
-    ],
-)
-def test_the_list_shows_them(kind, names):
-    out = CliRunner().invoke(app, ["list", kind]).output
-    joined = " ".join(out.split())
-    assert [name for name in names if name not in joined] == []

@@ -150,7 +150,7 @@ NAMED = [
     "simulate --steps 20 --n-inputs 6 --network mine_own:flat --law mine_own:Triangular --engine "
     "numpy --attack mine_own:Towards:target=1 --trainer mine_own:Clipped:level=2,step_size=0.1",
     "certify --n-inputs 6 --network relu-gate --law normal --attack mine_own:Towards --steps 99",
-    "plan --n-inputs 6 --network relu-gate --law mine_own:Triangular --accuracy 0.5 --bound 0.01 "
+    "plan --n-inputs 6 --network relu-gate --law mine_own:Triangular --radius 0.5 --bound 0.01 "
     "--probability 0.1",
     "poison table.csv --label y --attack mine_own:Towards --bound 3 --out poisoned.csv",
     "audit table.csv --label y --estimator mine_own:ridge --attack mine_own:Towards --bound 3 "

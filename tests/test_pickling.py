@@ -21,7 +21,7 @@ def used():
     arm, refined = nt.Arm(nt.NeuroTron("fastest"), attack), nt.Arm(nt.RefinedTron())
     run = nt.simulate(problem, [arm, refined], steps=200, batch_size=4)
     certificate = nt.certify(problem, arm, batch_size=4)
-    plan = nt.plan(problem, nt.Budget(0.01, 0.1), accuracy=1.0, batch_size=4)
+    plan = nt.plan(problem, nt.Budget(0.01, 0.1), radius=1.0, batch_size=4)
     found = {
         "problem": problem, "run": run, "arm": arm, "plan": plan, "certificate": certificate,
         "data": problem.data, "rows": nt.data.Rows(rows, rows[:, 0], sample_weight=rows[:, 1] ** 2),

@@ -97,12 +97,3 @@ def test_an_intercept_is_learned_from_rows_that_are_not_centred(trainer):
     np.testing.assert_allclose(run.weights[0], [1.0, -2.0, 0.5, 4.0], atol=1e-8)
     predicted = problem.network(run.weights[0], problem.data.X)
     np.testing.assert_allclose(predicted, y, atol=1e-7)
-
-
-def test_data_must_fit_the_network():
-    with pytest.raises(nt.InputError, match=r"takes 3 inputs, but .* has 2"):
-        nt.Problem.from_rows(nt.networks.linear(3), np.eye(2), np.ones(2))
-    with pytest.raises(nt.InputError, match="`true_weights` must have shape"):
-        nt.Problem.from_rows(nt.networks.linear(2), np.eye(2), np.ones(2), true_weights=[1.0])
-    with pytest.raises(nt.InputError, match=r"got Normal.*: write Problem.draw"):
-        nt.Problem(nt.networks.linear(2), nt.Normal())

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.attacks import AlternatingSign, Constant, Impersonation
+from neurotron.attacks import AlternatingSign, Constant
 from neurotron.engine.recording import Records
 from neurotron.simulation import iterate
 
@@ -35,30 +35,6 @@ def test_a_bound_of_zero_is_no_attack(small_problem):
     np.testing.assert_array_equal(run.weights[0], run.weights[2])
 
 
-def test_an_arm_does_not_depend_on_the_others(small_problem):
-    arms = arms_of(0.25, 1.0)
-    together = nt.simulate(small_problem, arms, steps=200, batch_size=6, record=10)
-    for order in (arms[::-1], arms[2:3], arms[1:5]):
-        apart = nt.simulate(small_problem, order, steps=200, batch_size=6, record=10)
-        for i, arm in enumerate(order):
-            np.testing.assert_allclose(
-                apart.errors[i], together.errors[arms.index(arm)], rtol=1e-10
-            )
-
-
-def test_what_is_recorded_does_not_change_the_run(small_problem):
-    runs = [
-        nt.simulate(small_problem, arms_of(0.5), steps=150, batch_size=6, record=record)
-        for record in ("log", "all", 7)
-    ]
-    for run in runs[1:]:
-        np.testing.assert_array_equal(run.weights, runs[0].weights)
-        common, here, there = np.intersect1d(run.steps, runs[0].steps, return_indices=True)
-        assert len(common) >= 2
-        np.testing.assert_array_equal(run.errors[:, here], runs[0].errors[:, there])
-        np.testing.assert_array_equal(run.losses[:, here], runs[0].losses[:, there])
-
-
 @pytest.mark.parametrize("record", ["log", "all", 7])
 def test_steps_and_more_steps_are_the_same_as_all_at_once(small_problem, record):
     def run(steps, resume=None):
@@ -74,17 +50,6 @@ def test_steps_and_more_steps_are_the_same_as_all_at_once(small_problem, record)
     np.testing.assert_array_equal(halves.errors, whole.errors)
     np.testing.assert_array_equal(halves.losses, whole.losses)
     np.testing.assert_array_equal(halves.weights, whole.weights)
-
-
-def test_rows_resume_as_if_they_had_run_through():
-    X = np.random.default_rng(0).standard_normal((11, 3))
-    problem = nt.Problem.from_rows(nt.networks.relu_gate(3), X, X @ [1.0, 2.0, 3.0])
-    arms = [nt.Arm(nt.SGD(0.01))]
-
-    def run(steps, resume=None):
-        return nt.simulate(problem, arms, steps=steps, batch_size=4, resume=resume)
-
-    np.testing.assert_array_equal(run(40, run(17)).weights, run(40).weights)
 
 
 def test_replicates_and_seeds_are_different_streams(small_problem):
@@ -130,33 +95,6 @@ def test_a_start_at_the_end_of_the_range_of_numbers_diverges_quietly(small_probl
     np.testing.assert_array_equal(run.weights[0], 1e305)
 
 
-def test_impersonation_at_beta_one_converges_to_the_other_filter(small_problem):
-    other = np.array([2.0, -1.0, 0.0, 1.0])
-    arms = [nt.Arm(nt.NeuroTron(0.05), Impersonation(bound=1e3, probability=1.0, weights=other))]
-    run = nt.simulate(small_problem, arms, steps=12_000, batch_size=16)
-    np.testing.assert_allclose(run.weights[0], other, atol=1e-12)
-
-
-def test_under_impersonation_the_mean_follows_its_exact_recursion():
-    """E[w_{t+1} − w̄] = (I − η(1+α)/2 · MΣĀᵀ)(w_t − w̄), w̄ = w* + β(w_adv − w*)."""
-    network = nt.networks.symmetric(6, 2, 4, seed=3, leak=0.2)
-    problem = nt.Problem.draw(network, nt.Uniform(), seed=3)
-    other, beta, eta, steps = np.array([1.0, -2.0]), 0.4, 0.3, 5
-    attack = Impersonation(bound=1e3, probability=beta, weights=other)
-    arm = nt.Arm(nt.NeuroTron(eta), attack)
-    finals = np.array(
-        [
-            nt.simulate(problem, [arm], steps=steps, batch_size=4, replicate=i).weights[0]
-            for i in range(1000)
-        ]
-    )
-    middle = problem.true_weights + beta * (other - problem.true_weights)
-    # optimal sensing: MΣĀᵀ = I
-    expected = middle + (1 - eta * 0.6) ** steps * (problem.initial_weights - middle)
-    error = finals.std(axis=0) / np.sqrt(len(finals))
-    assert (np.abs(finals.mean(axis=0) - expected) <= 5 * error).all()
-
-
 def test_progress_is_called_with_growing_steps_up_to_the_last(small_problem):
     calls: list[tuple[int, int]] = []
     nt.simulate(
@@ -196,19 +134,6 @@ def test_ctrl_c_returns_what_is_done_long_before_the_end():
     assert 0 < int(steps) < 10**12
     assert whole == "True"
     assert lines[1:] == ["finished\n"]
-
-
-def test_simulate_works_in_a_thread_where_ctrl_c_cannot_arrive(small_problem):
-    results: list[nt.Trajectories] = []
-    thread = threading.Thread(
-        target=lambda: results.append(
-            nt.simulate(small_problem, arms_of(0.5), steps=50, batch_size=4)
-        )
-    )
-    thread.start()
-    thread.join()
-    main = nt.simulate(small_problem, arms_of(0.5), steps=50, batch_size=4)
-    np.testing.assert_array_equal(results[0].weights, main.weights)
 
 
 def test_frames_are_tidy(small_problem):

@@ -11,7 +11,7 @@ import polars as pl
 from neurotron._registry import parse
 from neurotron.lab import Interval, bootstrap, rate
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Unit, percent, spread
+from neurotron.lab.claims.effects import Notation, Phrase, percent
 from neurotron.lab.claims.model import Claim, Finding, above, at_most
 from neurotron.lab.training.runs import Runs
 from neurotron.lab.training.summary import certified, distinct_runs
@@ -109,7 +109,7 @@ mirror_with_every_activation = Claim(
     "even without attack, and Neuro-Tron on none.",
     of_runs(mirror_with_every),
     short="With every activation, only SGD goes to −w*",
-    phrase=spread("{group} ends in the direction of −w* on {} of the networks", percent()),
+    phrase=Phrase("{group} ends in the direction of −w* on {} of the networks", percent()),
     figures=("mirror-filter",),
 )
 sharp_with_every_activation = Claim(
@@ -118,7 +118,7 @@ sharp_with_every_activation = Claim(
     "measured one, under the worst attacks and with scheduled steps.",
     of_runs(sharp_with_every(1.1)),
     short="Certificates are within 10 %: every activation",
-    phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.1))),
+    phrase=Phrase("certified error {} the measured one", Notation(" ×", 3, limits=(1.0, 1.1))),
     figures=("activations",),
     section="certificates",
 )

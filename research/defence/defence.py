@@ -8,7 +8,7 @@ from research.frontier.frontier import CONCENTRATED, MOST, NON_ADDITIVE, POINTS
 
 from neurotron.lab import bootstrap, rate
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import percent, spread
+from neurotron.lab.claims.effects import Phrase, percent
 from neurotron.lab.claims.model import Claim, Finding, at_least
 from neurotron.lab.training.runs import CLOSE, EXACT, Runs
 
@@ -105,7 +105,7 @@ exact_while_below_half = Claim(
     "attack changes a constant share of at most 40 % of the labels.",
     of_runs(exact_below_half),
     short="RefinedTron is exact in 99 % of runs, β ≤ 40 %",
-    phrase=spread("{} of {total} runs are exact", percent(EXACTLY)),
+    phrase=Phrase("{} of {total} runs are exact", percent(EXACTLY)),
 )
 close_near_half = Claim(
     "close-near-half",
@@ -113,7 +113,7 @@ close_near_half = Claim(
     "least 95 % of RefinedTron's runs come closer to the filter than 1e-6.",
     of_runs(_close_near_half),
     short="RefinedTron is close in 95 % of runs, β = 45 %",
-    phrase=spread("{} of {total} runs end closer than 1e-6", percent(CLOSELY)),
+    phrase=Phrase("{} of {total} runs end closer than 1e-6", percent(CLOSELY)),
 )
 close_in_half_space = Claim(
     "close-in-half-space",
@@ -121,12 +121,12 @@ close_in_half_space = Claim(
     "the filter than 1e-6 on at least 95 % of the networks.",
     of_runs(_close_in_half_space),
     short="RefinedTron is close if one side is attacked",
-    phrase=spread("closer than 1e-6 on {} of the networks", percent(CLOSELY), noun="settings"),
+    phrase=Phrase("closer than 1e-6 on {} of the networks", percent(CLOSELY), noun="settings"),
 )
 defaults_recover_most = Claim(
     "defaults-recover-most",
     "No other value of one of RefinedTron's constants recovers the filter exactly more often.",
     of_runs(_defaults_recover_most),
     short="No constant beats RefinedTron's defaults",
-    phrase=spread("a difference of {} in the share of exact runs", POINTS),
+    phrase=Phrase("a difference of {} in the share of exact runs", POINTS),
 )

@@ -13,10 +13,10 @@ from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.lab import bootstrap
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Unit, percent, spread, times, worst
+from neurotron.lab.claims.effects import Notation, Phrase, percent, times
 from neurotron.lab.claims.model import Claim, Finding, at_least, at_most, between
-from neurotron.lab.training.levels import divided, over_levels, slopes
 from neurotron.lab.training.runs import EXACT, Runs
+from neurotron.lab.training.summary import divided, over_levels, slopes
 
 SHARE = 0.99
 """Of the runs that must recover exactly."""
@@ -216,8 +216,8 @@ def _tails(results: Runs) -> list[tuple[float, str, str]]:
 
 # ---- the claims
 
-EXACT_RUNS = spread("{} of the runs are exact", percent(SHARE))
-POINTS = Unit(" points", 2, 2, (0.0,))
+EXACT_RUNS = Phrase("{} of the runs are exact", percent(SHARE))
+POINTS = Notation(" points", 2, 2, (0.0,))
 
 exact_below_half = Claim(
     "exact-below-half",
@@ -253,7 +253,7 @@ as_often_as_others = Claim(
     "least as often as every other trainer on the same data.",
     of_runs(_as_often_as_others),
     short="RefinedTron is exact as often as any other",
-    phrase=spread("a difference of {} in the share of exact runs", POINTS),
+    phrase=Phrase("a difference of {} in the share of exact runs", POINTS),
     figures=("exact", "paired-errors"),
 )
 nobody_above_half = Claim(
@@ -262,10 +262,9 @@ nobody_above_half = Claim(
     of_runs(no_trainer_recovers),
     source="added by this package, about section 3.5",
     short="Above 50 %, no trainer recovers the filter",
-    phrase=worst(
-        "{count} of {total} runs end near w*, the closest at {} ‖w*‖",
-        min,
-        Unit(limits=(FAR,)),
+    phrase=Phrase(
+        "{count} of {total} runs end near w*, the closest at {least} ‖w*‖",
+        Notation(limits=(FAR,)),
     ),
 )
 floor_grows_with_bound = Claim(
@@ -274,7 +273,7 @@ floor_grows_with_bound = Claim(
     of_runs(floor_grows(0, lambda attack: (0.9, 1.1))),
     source="added by this package, about the paper's second open question",
     short="Neuro-Tron's error is proportional to θ",
-    phrase=spread("error like θ to the power {}", Unit("", 3, limits=(0.9, 1.1))),
+    phrase=Phrase("error like θ to the power {}", Notation("", 3, limits=(0.9, 1.1))),
     figures=("final-errors-odd-direction-bound",),
 )
 floor_grows_with_probability = Claim(
@@ -284,8 +283,8 @@ floor_grows_with_probability = Claim(
     of_runs(floor_grows(1, EXPONENTS.__getitem__)),
     source="added by this package, about the paper's second open question",
     short="Growth with β depends on the kind of attack",
-    phrase=spread(
-        "error like β to the power {} for {group}", Unit("", 3, limits=(0.0, 0.8, 1.0, 1.2))
+    phrase=Phrase(
+        "error like β to the power {} for {group}", Notation("", 3, limits=(0.0, 0.8, 1.0, 1.2))
     ),
     figures=tuple(
         f"final-errors-{attack}-probability" for attack in ("odd-direction", "alternating-sign")
@@ -298,6 +297,6 @@ heavier_tails = Claim(
     of_runs(_heavier_tails),
     source="added by this package, about the paper's first open question",
     short="Heavier tails at most double Neuro-Tron's error",
-    phrase=spread("{} the error with ν = 5", times(HEAVIER)),
+    phrase=Phrase("{} the error with ν = 5", times(HEAVIER)),
     figures=("final-errors-odd-direction-probability",),
 )

@@ -9,17 +9,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
+from research.cells import Grid, Scale
 
 from neurotron._types import Array
 from neurotron.lab import Interval, Results, bootstrap, median, rate
 from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Panel
 from neurotron.lab.figures.collection import chart_name
-from neurotron.lab.figures.grid import Grid, Scale
 from neurotron.lab.figures.trajectories import MOST_LINES
 from neurotron.lab.figures.view import ArmKey, View, select_at_most
-from neurotron.lab.training.levels import Level, attacked
 from neurotron.lab.training.runs import EXACT, Runs
-from neurotron.lab.training.summary import steps_to
+from neurotron.lab.training.summary import Level, attacked, steps_to
 from neurotron.trajectories import RECOVERED
 
 FEWEST_LEVELS = 3
@@ -109,7 +108,7 @@ class Maps:
         found: dict[str, dict[tuple[str, str], Levels]] = {}
         for setting in self.view.settings:
             levels: dict[tuple[str, str], list[Level]] = {}
-            for met in self.view.arms[setting]:
+            for met in self.view.ends[setting]:
                 levels.setdefault((met.attack, met.trainer), []).append(met.level)
             for (attack, trainer), listed in levels.items():
                 grid = grid_of(listed)
@@ -156,7 +155,8 @@ class Maps:
         yield Chart(
             name, f"{kind.title}, by β and θ: {_title(met)}", caption, "probability β", "bound θ",
             panels, f"{kind.label}; over {over}; bright is good", x_log=False, y_log=False,
-            y_range=(-0.5, len(levels[0]) - 0.5), scale=_scale(kind, panels), region=REGION,
+            y_range=(-0.5, len(levels[0]) - 0.5), scale=_scale(kind, panels),
+            y_ticks=tuple((float(i), f"{bound:g}") for i, bound in enumerate(levels[0])),
             columns=len(trainers) if len(trainers) <= 4 else -(-len(trainers) // 2),
             short_title=f"{kind.title}, {_title(met)}",
         )  # fmt: skip
@@ -204,12 +204,13 @@ class Maps:
         title = f"{trainer}, {self.view.results.titles[setting]}"
         ticks = tuple(f"{chance:g}" for chance in levels[1])
         rows = tuple(f"{bound:g}" for bound in levels[0])
-        return Panel(title, (), ticks, Grid(rows, table[0], table[1], table[2], marked))
+        grid = Grid(rows, *table, marked, REGION)
+        return Panel(title, grid.legend, ticks, grid)
 
     def _measured(
         self, kind: Kind, setting: str, trainer: str, attack: str, level: Level
     ) -> Array | None:
-        ended = self.view.end(setting, ArmKey(trainer, attack, level))
+        ended = self.view.ends[setting].get(ArmKey(trainer, attack, level))
         if ended is None:
             return None
         return ended.errors if kind.column == "error" else self._steps[setting][ended.rows]
@@ -226,21 +227,17 @@ class Maps:
         """Where a Neuro-Tron is guaranteed in every replicate to recover the filter."""
         runs = self.view.results.runs.filter(algorithm="neuro-tron")
         is_sure = (runs["radius"] < RECOVERED * runs["true_length"]).fill_null(False)
-        arms = runs.select("setting", "arm", sure=is_sure).group_by("setting", "arm")
-        sure = {
-            (setting, arm)
-            for setting, arm, every in arms.agg(pl.col("sure").all()).iter_rows()
-            if every
-        }
+        by_arm = runs.with_columns(sure=is_sure).group_by("setting", "arm")
+        keys = [pl.col(name).first() for name in ("attack_text", "bound", "probability")]
+        found = by_arm.agg(pl.col("sure").all(), *keys)
         return {
-            (setting, met.attack, met.level)
-            for setting in self.view.settings
-            for met, arm in self.view.arms[setting].items()
-            if (setting, arm) in sure
+            (setting, attack, (bound, chance))
+            for setting, _, sure, attack, bound, chance in found.iter_rows()
+            if sure
         }
 
     def _region_said(self, panels: Sequence[Panel]) -> str:
-        if not any(panel.grid is not None and panel.grid.marked.any() for panel in panels):
+        if not any(panel.cells is not None and panel.cells.marked.any() for panel in panels):
             return " No cell is certified."
         sure = self.view.results.confidence_text
         return (
@@ -276,14 +273,16 @@ def _worst(attacks: list[str]) -> str:
 
 def _says_something(panel: Panel) -> bool:
     """Return whether any cell has a number other than 0 and infinity."""
-    return panel.grid is not None and bool((np.nan_to_num(panel.grid.values, posinf=0.0) > 0).any())
+    return panel.cells is not None and bool(
+        (np.nan_to_num(panel.cells.values, posinf=0.0) > 0).any()
+    )
 
 
 def _scale(kind: Kind, panels: Sequence[Panel]) -> Scale:
     """Return one scale for all panels: from 0 to 1 for shares, else the range of the numbers."""
     ends = 0.0, 1.0
     if kind.is_log:
-        drawn = np.concatenate([panel.grid.values.ravel() for panel in panels if panel.grid])
+        drawn = np.concatenate([panel.cells.values.ravel() for panel in panels if panel.cells])
         drawn = np.maximum(drawn[np.isfinite(drawn)], SMALLEST)
         low, high = (drawn.min(), drawn.max()) if drawn.size else (1.0, 10.0)
         ends = float(low), float(max(high, 10.0 * low))

@@ -8,7 +8,7 @@ import polars as pl
 
 from neurotron.lab import Interval, rate
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import count
+from neurotron.lab.claims.effects import Phrase
 from neurotron.lab.claims.model import Claim, Finding, above
 from neurotron.lab.results.results import once
 from neurotron.lab.training.runs import Runs
@@ -96,7 +96,7 @@ neuro_tron_recovers = Claim(
     f"Neuro-Tron recovers the filter on more than {100.0 * OFTEN:g} % of the networks.",
     of_runs(recovers),
     short="Neuro-Tron finds w* on over 90 % of networks",
-    phrase=count("w* is found on {count} of {total} networks"),
+    phrase=Phrase("w* is found on {count} of {total} networks"),
     figures=("mirror-filter",),
 )
 more_often_than_sgd = Claim(
@@ -104,7 +104,7 @@ more_often_than_sgd = Claim(
     "Neuro-Tron recovers the filter on more networks than SGD does.",
     of_runs(more_often),
     short="Neuro-Tron finds w* more often than SGD",
-    phrase=count(
+    phrase=Phrase(
         "on {count} of {replicates} networks only Neuro-Tron finds w*, on {rest} only SGD"
     ),
     figures=("mirror-filter",),
@@ -115,7 +115,7 @@ sgd_ends_at_mirror = Claim(
     "image −w*.",
     of_runs(ends_at_mirror),
     short="Where SGD fails, it goes towards −w*",
-    phrase=count(
+    phrase=Phrase(
         "in the direction of −w* on {count} of the {total} networks that SGD does not recover"
     ),
     figures=("mirror-filter",),

@@ -15,12 +15,12 @@ from neurotron.data import Corrupted
 from neurotron.guarantees import biased_weights
 from neurotron.lab import bootstrap
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Unit, spread, times, worst
+from neurotron.lab.claims.effects import Notation, Phrase, times
 from neurotron.lab.claims.model import Claim, Finding, above, between
 from neurotron.lab.training import building
-from neurotron.lab.training.levels import paired
 from neurotron.lab.training.runs import EXACT, Runs
 from neurotron.lab.training.spec import Setting
+from neurotron.lab.training.summary import paired
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.catalog import build
 
@@ -142,19 +142,19 @@ adversary_worse_than_noise = Claim(
     of_runs(worse_than_noise),
     source="added by this package, about the conclusion's third question",
     short="Moved inputs do more harm than noise",
-    phrase=spread("{} the error with noise of the same size", times(1.0)),
+    phrase=Phrase("{} the error with noise of the same size", times(1.0)),
 )
 moved_inputs_as_predicted = Claim(
     "moved-inputs-as-predicted",
     "With moved inputs, Neuro-Tron ends as far from the filter as its mean update predicts.",
     of_runs(as_predicted),
     short="Neuro-Tron's bias is as predicted",
-    phrase=spread("error {} of the predicted bias", Unit("", 3, limits=(0.9, 1.1))),
+    phrase=Phrase("error {} of the predicted bias", Notation("", 3, limits=(0.9, 1.1))),
 )
 defence_against_moved_inputs = Claim(
     "defence-against-moved-inputs",
     "RefinedTron recovers the filter exactly if a tenth of the inputs are moved.",
     of_runs(defence_holds),
     short="RefinedTron is exact with moved inputs",
-    phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-12,))),
+    phrase=Phrase("the largest of {total} errors is {most}", Notation(limits=(1e-12,))),
 )

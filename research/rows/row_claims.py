@@ -10,7 +10,7 @@ from row_results import ENOUGH, WRONG, Fits
 from rows import listed
 
 from neurotron.lab import Finding, Interval, Results, bootstrap, rate
-from neurotron.lab.claims.effects import Unit, count, percent, spread, times, worst
+from neurotron.lab.claims.effects import Notation, Phrase, percent, times
 from neurotron.lab.claims.model import Claim, above, at_least, at_most, below
 
 PICKED = ("picked-rows", "impostor")
@@ -183,7 +183,7 @@ few_rows_suffice = Claim(
     "40 %, unless the attacker picks rows for the labels of another filter.",
     _on_fits(_few_rows_suffice),
     short="A few hundred rows are enough for the filter",
-    phrase=spread("{} of the problems are solved exactly", percent(ENOUGH)),
+    phrase=Phrase("{} of the problems are solved exactly", percent(ENOUGH)),
     figures=("rows-needed",),
 )
 picked_rows_need_more = Claim(
@@ -192,7 +192,7 @@ picked_rows_need_more = Claim(
     "weight are not enough on a single gate, and 12 are not on a convolution of stride 1.",
     _on_fits(_picked_rows_need_more),
     short="Picked rows are hard for gates and stride 1",
-    phrase=spread("{} of the problems are solved exactly", percent(ENOUGH)),
+    phrase=Phrase("{} of the problems are solved exactly", percent(ENOUGH)),
     figures=("rows-needed",),
 )
 near_honest_least_squares = Claim(
@@ -202,7 +202,9 @@ near_honest_least_squares = Claim(
     "times that of least squares on the honest rows.",
     _on_fits(_near_honest_least_squares),
     short="With noise, almost as good as honest rows alone",
-    phrase=spread("{} the error of least squares on honest rows", Unit(" ×", 3, limits=(NEAR,))),
+    phrase=Phrase(
+        "{} the error of least squares on honest rows", Notation(" ×", 3, limits=(NEAR,))
+    ),
     figures=("noise-20", "noise-80"),
 )
 more_often_exact_than_trim = Claim(
@@ -212,7 +214,9 @@ more_often_exact_than_trim = Claim(
     "equal.",
     _on_fits(_more_often_than_trim),
     short="Exact more often than TRIM, which is told β",
-    phrase=count("on {count} of the {total} problems that only one of them solves, it is nt.solve"),
+    phrase=Phrase(
+        "on {count} of the {total} problems that only one of them solves, it is nt.solve"
+    ),
 )
 proof_is_never_wrong = Claim(
     "proof-is-never-wrong",
@@ -220,10 +224,9 @@ proof_is_never_wrong = Claim(
     "were tampered with.",
     _on_fits(_proof_is_never_wrong),
     short="No wrong filter is proved to be right",
-    phrase=worst(
+    phrase=Phrase(
         "{count} of {total} wrong filters have a proof that covers the tampered rows; a proof "
-        "covers at most {} of them",
-        max,
+        "covers at most {most} of them",
         times(1.0),
     ),
 )

@@ -13,7 +13,7 @@ from neurotron._types import Array
 from neurotron.lab import Claim, Finding, Interval, at_most
 from neurotron.lab.claims.catalog import of_runs
 from neurotron.lab.claims.certificates import CONFIDENCE, not_above, root_mean_square
-from neurotron.lab.claims.effects import Unit, spread, worst
+from neurotron.lab.claims.effects import Notation, Phrase
 from neurotron.lab.claims.measuring import ATTACKED, OURS, largest, titled
 from neurotron.lab.training.runs import Runs
 from neurotron.lab.training.summary import certified
@@ -126,14 +126,14 @@ recovers_to_rounding = Claim(
     of_runs(_recovers_to_rounding),
     source="added by this package, about figure 6 with more steps",
     short="Without attack, every error is below 1e-13",
-    phrase=worst("the largest of {total} errors is {}", max, Unit(limits=(1e-13,))),
+    phrase=Phrase("the largest of {total} errors is {most}", Notation(limits=(1e-13,))),
 )
 certified_mean_square = Claim(
     "certified-mean-square",
     "No mean square error over many streams of data is above the certified one.",
     of_runs(_certified_mean_square),
     short="No mean square error is above the certified one",
-    phrase=spread("measured error {} of the certified one", Unit("", 3, limits=(1.0,))),
+    phrase=Phrase("measured error {} of the certified one", Notation("", 3, limits=(1.0,))),
     section="certificates",
 )
 sharp_for_normal_and_laplace = Claim(
@@ -142,7 +142,7 @@ sharp_for_normal_and_laplace = Claim(
     "3 % above the measured one, under the worst attack and with scheduled steps.",
     of_runs(sharp(1.03, ("normal", None), ("laplace", None))),
     short="Certificates are within 3 %: normal, Laplace",
-    phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.03))),
+    phrase=Phrase("certified error {} the measured one", Notation(" ×", 3, limits=(1.0, 1.03))),
     section="certificates",
 )
 sharp_for_uniform_and_t = Claim(
@@ -152,7 +152,7 @@ sharp_for_uniform_and_t = Claim(
     "steps.",
     of_runs(sharp(1.04, ("uniform", None), ("student-t", 4.0))),
     short="Certificates are within 4 %: uniform, t(4)",
-    phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.04))),
+    phrase=Phrase("certified error {} the measured one", Notation(" ×", 3, limits=(1.0, 1.04))),
     section="certificates",
 )
 sharp_for_cauchy = Claim(
@@ -161,7 +161,7 @@ sharp_for_cauchy = Claim(
     "15 % above the measured one, under the worst attack and with scheduled steps.",
     of_runs(sharp(1.15, ("student-t", 1.0))),
     short="Certificates are within 15 %: Cauchy",
-    phrase=spread("certified error {} the measured one", Unit(" ×", 3, limits=(1.0, 1.15))),
+    phrase=Phrase("certified error {} the measured one", Notation(" ×", 3, limits=(1.0, 1.15))),
     section="certificates",
 )
 radius_near_error = Claim(
@@ -170,6 +170,6 @@ radius_near_error = Claim(
     "1.5 times the measured root mean square error.",
     of_runs(_radius_near_error(1.5)),
     short="Radii are at most 1.5 × the errors",
-    phrase=spread("radius {} the measured error", Unit(" ×", 3, limits=(1.0, 1.5))),
+    phrase=Phrase("radius {} the measured error", Notation(" ×", 3, limits=(1.0, 1.5))),
     section="certificates",
 )

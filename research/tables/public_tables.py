@@ -30,21 +30,25 @@ class Table(NamedTuple):
     y: Array
 
 
-def _lines(package: str, path: str) -> list[list[str]]:
-    """Return the rows of a CSV file that a package brings, without importing the package."""
+def file_in(package: str, path: str) -> Path:
+    """Return a file that a package brings, without importing the package."""
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
         raise nt.InputError(
             f"the public tables need {package}: pip install -r research/requirements.txt"
         )
     file = Path(found.submodule_search_locations[0]) / path
-    try:
-        content = file.read_bytes()
-    except OSError:
+    if not file.is_file():
         raise nt.InputError(
             f"the installed {package} has no file {path}: install the version that constraints.txt "
             "names"
-        ) from None
+        )
+    return file
+
+
+def _lines(package: str, path: str) -> list[list[str]]:
+    """Return the rows of a CSV file that a package brings."""
+    content = file_in(package, path).read_bytes()
     text = (gzip.decompress(content) if path.endswith(".gz") else content).decode()
     return [*csv.reader(io.StringIO(text))]
 

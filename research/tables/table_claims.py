@@ -13,7 +13,7 @@ import polars as pl
 from table_results import Damages, middle
 
 from neurotron.lab import Claim, Finding, Interval, Results
-from neurotron.lab.claims.effects import Unit, spread, times
+from neurotron.lab.claims.effects import Notation, Phrase, times
 from neurotron.lab.claims.model import above, at_least, at_most, below
 
 Asked = Callable[[float, Interval], bool | None]
@@ -192,8 +192,8 @@ def _finding(
 
 # ---- the records
 
-DAMAGE = Unit(" %", 2, 2, (0.0, PRICE, MUCH))
-MORE = Unit(" points", 2, 2, (0.0, -SLACK))
+DAMAGE = Notation(" %", 2, 2, (0.0, PRICE, MUCH))
+MORE = Notation(" points", 2, 2, (0.0, -SLACK))
 
 
 def _on_damages(check: Callable[[Damages], list[Finding]]) -> Callable[[Results], list[Finding]]:
@@ -206,7 +206,7 @@ clean_price_is_small = Claim(
     "squares, on each of this study's public tables of at least 100 rows.",
     _on_damages(clean_price),
     short="Without an attack it costs at most 1 %",
-    phrase=spread("{} over least squares", DAMAGE, noun="tables"),
+    phrase=Phrase("{} over least squares", DAMAGE, noun="tables"),
     figures=("damage-0.1",),
 )
 less_damage_than_huber = Claim(
@@ -216,7 +216,7 @@ less_damage_than_huber = Claim(
     "not counts.",
     _on_damages(less_than_huber),
     short="Less damage than Huber unless labels are counts",
-    phrase=spread("Huber's regression has {} more damage", MORE, noun="tables"),
+    phrase=Phrase("Huber's regression has {} more damage", MORE, noun="tables"),
     figures=("damage-0.3",),
 )
 huber_wins_on_counts = Claim(
@@ -225,7 +225,7 @@ huber_wins_on_counts = Claim(
     "under attacks to one side.",
     _on_damages(counts_favour_huber),
     short="Huber does better on counts that are raised",
-    phrase=spread("Huber's regression has {} less damage", MORE, noun="tables"),
+    phrase=Phrase("Huber's regression has {} less damage", MORE, noun="tables"),
     figures=("damage-0.3",),
 )
 as_good_as_trim_that_is_told = Claim(
@@ -235,7 +235,7 @@ as_good_as_trim_that_is_told = Claim(
     "public tables of at least 100 rows whose labels are not counts.",
     _on_damages(as_good_as_trim),
     short="No worse than TRIM that is told β",
-    phrase=spread("TRIM has {} more damage", MORE, noun="tables"),
+    phrase=Phrase("TRIM has {} more damage", MORE, noun="tables"),
     figures=("damage-0.3",),
 )
 leverage_defeats_every_method = Claim(
@@ -244,7 +244,7 @@ leverage_defeats_every_method = Claim(
     "more than 50 % damage on some table.",
     _on_damages(leverage_defeats),
     short="Large leverage defeats every method somewhere",
-    phrase=spread("{} damage on its worst table", DAMAGE, noun="methods"),
+    phrase=Phrase("{} damage on its worst table", DAMAGE, noun="methods"),
     figures=("damage-0.3",),
 )
 right_network_beats_linear_models = Claim(
@@ -253,6 +253,6 @@ right_network_beats_linear_models = Claim(
     "attack on random rows than every linear method without an attack.",
     _on_damages(right_network),
     short="The right network under attack beats linear ones",
-    phrase=spread("{} the smallest linear error", times(1.0), noun="attacks"),
+    phrase=Phrase("{} the smallest linear error", times(1.0), noun="attacks"),
     figures=("damage-0.3",),
 )

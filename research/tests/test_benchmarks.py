@@ -123,7 +123,7 @@ FROZEN = {
     "test_attack": "alternating-sign burst large-norm half-space mixture multiplicative:factor=3 "
     "replacement:scale=10 sign-flip",
     "test_replicates": "1 2",
-    "test_plan": "steps-constant steps-scheduled accuracy-constant accuracy-scheduled "
+    "test_plan": "steps-constant steps-scheduled radius-constant radius-scheduled "
     "probability-constant probability-scheduled bound-constant bound-scheduled",
 }
 """Timings of different commits can be compared as long as these names stand for the same work."""

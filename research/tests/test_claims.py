@@ -13,13 +13,74 @@ from research.frontier import frontier
 from research.mirror import mirror
 from research.pages import ROOT
 from tests.support.results import TRUE, ending_at
-from tests.support.studies import FRONTIER, MIRROR, as_hoped, judged, part_of
+from tests.support.studies import MIRROR, judged, part_of
 
 import neurotron as nt
 from neurotron.guarantees import biased_weights
 from neurotron.lab.claims import CLAIMS, VERDICTS, Claim
 from neurotron.lab.training.building import build_problem
 from neurotron.lab.training.spec import Setting
+
+EXACT = 1e-15
+
+
+POWERS = {"alternating-sign": 0.5, "constant": 0.5}
+
+
+FRONTIER = """
+name = "like-the-frontier"
+[trainers]
+Refined = "refined-tron"
+Tron = "neuro-tron:step_size=fastest,weighting=inverse-norm"
+SGD = "sgd"
+[[settings]]
+name = "normal"
+title = "N"
+network = "symmetric:width=10"
+[[settings.sweeps]]
+bound = [0.25, 1, 4]
+probability = [0.1, 0.2, 0.4, 0.45]
+[[settings.sweeps]]
+attack = "odd-direction"
+bound = [0.25, 1, 4]
+probability = [0.1, 0.2, 0.4, 0.45]
+[[settings.sweeps]]
+attack = "impersonation"
+bound = 1e6
+probability = [0.4, 0.6]
+[[settings.sweeps]]
+attack = "burst"
+bound = 1
+probability = [0.2, 0.4]
+[[settings.sweeps]]
+attack = "sign-flip"
+bound = 1e6
+probability = [0.2, 0.4]
+[[settings]]
+name = "five"
+title = "t(5)"
+like = "normal"
+law = "student-t:dof=5"
+[[settings.sweeps]]
+bound = [1, 4]
+probability = 0.4
+[[settings]]
+name = "heavier"
+title = "t(2.5)"
+like = "five"
+law = "student-t:dof=2.5"
+"""
+
+
+def as_hoped(setting, replicate, arm):
+    """A world in which the defence works, and nothing works above one half."""
+    lost = arm["attack"] == "impersonation" and arm["probability"] > 0.5
+    if arm["algorithm"] == "refined-tron" and not lost:
+        return {"errors": ending_at(EXACT if arm["probability"] <= 0.4 else 1e-7)}
+    power = POWERS.get(arm["attack"], 1.0)
+    floor = 0.1 * min(arm["bound"], 10.0) * arm["probability"] ** power * (1.0 + 0.01 * replicate)
+    return {"errors": ending_at(2.0 if lost else floor), "radius": 9.0}
+
 
 HOLDS, _, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
 FOUND = {"weights": TRUE, "errors": ending_at(0.0)}

@@ -18,10 +18,13 @@ from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, UNDECIDED
 from neurotron.lab.store.manifest import study_hash
 
 STORED = verdicts.read()
+HELD_OUT = "unseen-held-out"
+"""A study that is not to be computed before a change is finished."""
 
 
 def test_every_study_of_research_and_of_the_wheel_but_smoke_is_stored():
     ours = {file.parent.name for file in ROOT.glob("research/*/study.toml")}
+    ours |= {file.stem for file in ROOT.glob("research/tables/unseen*.toml")} - {HELD_OUT}
     assert set(nt.lab.catalog()) == {*evidence.IN_THE_WHEEL, "smoke"}
     assert set(STORED) == set(evidence.STUDIES) == ours | set(evidence.IN_THE_WHEEL)
 
@@ -64,7 +67,7 @@ def test_a_table_is_small_and_has_three_digits(name):
 def test_all_that_is_stored_is_small():
     files = [path for path in verdicts.STORE.rglob("*") if path.is_file()]
     assert {path.suffix for path in files} <= {".csv", ".md", ".json"}
-    assert sum(path.stat().st_size for path in files) <= 600_000
+    assert sum(path.stat().st_size for path in files) <= 700_000
 
 
 @pytest.mark.parametrize("name", VERDICTS)

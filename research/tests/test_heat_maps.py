@@ -8,13 +8,55 @@ import math
 import numpy as np
 import plotly.graph_objects as go
 import pytest
-from research.frontier.heat_maps import charts, grid_of
-from tests.support.results import ending_at, made
-from tests.support.studies import LIKE_THE_PAPERS, PHASES, of_phases
+from research.frontier.heat_maps import REGION, charts, grid_of
+from tests.support.results import TRUE, ending_at, made
+from tests.support.studies import DIVERGED, LIKE_THE_PAPERS
 
 import neurotron as nt
 from neurotron.lab.figures.render_matplotlib import encode
 from neurotron.lab.figures.render_plotly import panel_figure
+
+LENGTH = float(np.linalg.norm(TRUE))
+
+
+PHASES = """
+name = "phases"
+[trainers]
+Tron = "neuro-tron:step_size=fastest"
+SGD = "sgd"
+[[settings]]
+name = "normal"
+title = "N"
+[[settings.sweeps]]
+bound = [0, 0.25, 1, 4]
+probability = [0.1, 0.2, 0.4, 0.6]
+[[settings.sweeps]]
+attack = "constant"
+bound = [0.25, 1, 4]
+probability = [0.1, 0.2, 0.4, 0.6]
+[[settings.sweeps]]
+attack = "adaptive"
+bound = [1, 2]
+probability = [0.1, 0.2, 0.4]
+[[settings]]
+name = "heavy"
+title = "t"
+like = "normal"
+law = "student-t:dof=5"
+"""
+
+
+def of_phases(setting, replicate, arm):
+    """SGD is exact below β = ½, at once but for the constant attack; Neuro-Tron has a floor."""
+    size = arm["bound"] * arm["probability"] * (1.0 + 0.01 * replicate)
+    worse = 3.0 if arm["attack"] == "constant" else 1.0
+    if arm["algorithm"] == "sgd":
+        if arm["probability"] < 0.5:
+            return {"errors": ending_at(1e-14, 100 if worse > 1.0 else 10)}
+        return DIVERGED
+    sure = arm["bound"] * arm["probability"] <= 0.4
+    return {"errors": ending_at(size * worse), "radius": (0.49 if sure else 0.51) * LENGTH}
+
 
 BOUNDS, CHANCES = (0.25, 1.0, 4.0), (0.1, 0.2, 0.4, 0.6)
 
@@ -46,14 +88,14 @@ def test_a_panel_per_trainer_and_setting_has_medians_with_intervals(maps):
     assert titles == ["Tron, N", "SGD, N", "Tron, t", "SGD, t"]
     tron = chart.panels[0]
     assert tron.ticks == ("0.1", "0.2", "0.4", "0.6")
-    assert tron.grid.rows == ("0.25", "1", "4")  # without θ = 0, which is no attack
-    np.testing.assert_allclose(tron.grid.values, np.outer(BOUNDS, CHANCES) * 1.02)
-    np.testing.assert_allclose(tron.grid.low, np.outer(BOUNDS, CHANCES))
-    np.testing.assert_allclose(tron.grid.high, np.outer(BOUNDS, CHANCES) * 1.04)
+    assert tron.cells.rows == ("0.25", "1", "4")  # without θ = 0, which is no attack
+    np.testing.assert_allclose(tron.cells.values, np.outer(BOUNDS, CHANCES) * 1.02)
+    np.testing.assert_allclose(tron.cells.low, np.outer(BOUNDS, CHANCES))
+    np.testing.assert_allclose(tron.cells.high, np.outer(BOUNDS, CHANCES) * 1.04)
 
 
 def test_the_first_map_is_of_the_worst_attack(maps):
-    values = maps["phase"].panels[0].grid.values
+    values = maps["phase"].panels[0].cells.values
     np.testing.assert_allclose(values, 3.0 * np.outer(BOUNDS, CHANCES) * 1.02)
     assert "the worst of 2 attacks" in maps["phase"].title
     assert "alternating-sign, constant." in maps["phase"].caption
@@ -62,7 +104,7 @@ def test_the_first_map_is_of_the_worst_attack(maps):
 
 def test_runs_that_diverged_are_infinite_and_dark(maps):
     chart = maps["phase-constant"]
-    column = chart.panels[1].grid.values[:, -1]
+    column = chart.panels[1].cells.values[:, -1]
     assert np.isinf(column).all()
     assert (chart.scale.places(column) == 0.0).all()
     assert chart.scale.word(column[0]) == "∞"
@@ -71,7 +113,7 @@ def test_runs_that_diverged_are_infinite_and_dark(maps):
 
 
 def test_shares_are_of_runs_below_1e_10(maps):
-    tron, sgd = (panel.grid for panel in maps["exact"].panels[:2])
+    tron, sgd = (panel.cells for panel in maps["exact"].panels[:2])
     assert (tron.values == 0.0).all()
     np.testing.assert_array_equal(sgd.values, [[1.0, 1.0, 1.0, 0.0]] * 3)
     np.testing.assert_allclose(sgd.low[0, 0], 0.025 ** (1 / 5))  # Clopper–Pearson, five of five
@@ -79,7 +121,7 @@ def test_shares_are_of_runs_below_1e_10(maps):
 
 def test_steps_are_those_under_the_slowest_attack(maps):
     chart = maps["steps"]
-    tron, sgd = (panel.grid for panel in chart.panels[:2])
+    tron, sgd = (panel.cells for panel in chart.panels[:2])
     assert np.isinf(tron.values).all()
     np.testing.assert_array_equal(sgd.values, [[100.0, 100.0, 100.0, math.inf]] * 3)
     assert chart.scale.word(tron.values[0, 0]) == "never"
@@ -88,9 +130,9 @@ def test_steps_are_those_under_the_slowest_attack(maps):
 def test_the_certified_region_is_that_of_neuro_tron_in_all_panels(maps):
     for name in ("phase", "phase-constant"):
         for panel in maps[name].panels:
-            np.testing.assert_array_equal(panel.grid.marked, np.outer(BOUNDS, CHANCES) <= 0.4)
+            np.testing.assert_array_equal(panel.cells.marked, np.outer(BOUNDS, CHANCES) <= 0.4)
         assert "with probability 95 %" in maps[name].caption
-        assert list(maps[name].legend) == [maps[name].region]
+        assert list(maps[name].legend) == [REGION]
 
 
 def test_a_cell_is_certified_only_if_it_is_so_in_every_replicate(tmp_path):
@@ -99,7 +141,7 @@ def test_a_cell_is_certified_only_if_it_is_so_in_every_replicate(tmp_path):
         return found | ({"radius": None} if replicate == 3 else {})
 
     chart = maps_of(tmp_path, result=once_not)["phase"]
-    assert not any(panel.grid.marked.any() for panel in chart.panels)
+    assert not any(panel.cells.marked.any() for panel in chart.panels)
     assert "No cell is certified." in chart.caption
     assert chart.legend == {}
 
@@ -133,14 +175,15 @@ def test_print_has_every_number_the_outline_and_one_scale(maps):
     *panels, bar = picture.axes
     assert len(panels) == 4
     words = [text.get_text() for text in panels[0].texts]
-    assert words == [chart.scale.word(value) for value in chart.panels[0].grid.values.flat]
-    for line in panels[0].lines:  # a white one, and a dashed one over it
+    assert words == [chart.scale.word(value) for value in chart.panels[0].cells.values.flat]
+    _, *outline = panels[0].lines  # the first is for the legend alone
+    for line in outline:  # a white one, and a dashed one over it
         ends = line.get_xydata().reshape(-1, 3, 2)[:, :2].reshape(-1, 4)
-        assert [*map(tuple, ends.tolist())] == chart.panels[0].grid.borders()
-    assert len(panels[0].lines) == 2
+        assert [*map(tuple, ends.tolist())] == chart.panels[0].cells.borders()
+    assert len(outline) == 2
     marks = [text.get_text() for text in bar.get_yticklabels()]
     assert marks == [word for _, word in chart.scale.ticks()]
-    assert [text.get_text() for text in picture.legends[0].get_texts()] == [chart.region]
+    assert [text.get_text() for text in picture.legends[0].get_texts()] == [REGION]
     assert encode(picture, ".png").startswith(b"\x89PNG")
 
 
@@ -149,12 +192,12 @@ def test_plotly_gets_the_same_cells_numbers_and_outline(maps):
     made = panel_figure(chart, chart.panels[1])
     assert json.loads(json.dumps(made, allow_nan=False)) == made
     dark, bright, under, over = go.Figure(made).data  # Plotly knows every key
-    places = chart.scale.places(chart.panels[1].grid.values)
+    places = chart.scale.places(chart.panels[1].cells.values)
     drawn = np.where(np.array(dark.z) == None, bright.z, dark.z)  # noqa: E711
     np.testing.assert_allclose(drawn.astype(float), places, atol=1e-4)
     assert tuple(bright.text[0]) == ("1e-14", "1e-14", "1e-14", "")
     assert tuple(dark.text[0]) == ("", "", "", "∞")
     assert bright.hovertext[0][0] == "bound θ 0.25, probability β 0.1<br>1e-14 (1e-14 … 1e-14)"
-    assert (under.meta, over.meta) == (chart.region,) * 2
-    assert len(under.x) == 3 * len(chart.panels[1].grid.borders())
+    assert (under.meta, over.meta) == (REGION,) * 2
+    assert len(under.x) == 3 * len(chart.panels[1].cells.borders())
     assert list(made["layout"]["yaxis"]["ticktext"]) == ["0.25", "1", "4"]

@@ -14,9 +14,9 @@ from research.pages import __main__ as pages
 from research.tests.documents import PROOFS, assert_says
 
 import neurotron as nt
-from neurotron.guarantees.predictions import certified
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import certify_sharply
+from neurotron.guarantees.theorems import certified
 from neurotron.lab.claims.model import tally
 from neurotron.solvers.rivals import least_squares
 
@@ -72,7 +72,7 @@ def test_radii_that_docs_compare_with_certified_errors(row, beta, theta, noise):
     problem = nt.Problem.draw(network, nt.Normal(), noise=noise, seed=0)
     attack = nt.attacks.OddDirection(theta, beta, direction=np.eye(25)[0])
     arm = nt.Arm(nt.NeuroTron("scheduled"), attack)
-    found = [nt.certify(problem, arm, steps=12_000, failure=delta) for delta in (0.05, 0.01)]
+    found = [nt.certify(problem, arm, steps=12_000, confidence=one) for one in (0.95, 0.99)]
     ratios = [one.radius / one.root_mean_square for one in found]
     assert_says(PROOFS, f"| {row} |" + " {} |" * 2, *ratios)
 
@@ -106,12 +106,12 @@ def test_what_the_readme_says_of_25_tables():
 def test_what_other_coordinates_gain():
     network = nt.networks.symmetric(n_inputs=100, filter_size=25, width=10, seed=2)
     problem = nt.Problem.draw(network, nt.Normal(), seed=2)
-    planned = nt.plan(problem, nt.Budget(1.0, 0.5), accuracy=1.0).certificate
+    planned = nt.plan(problem, nt.Budget(1.0, 0.5), radius=1.0).certificate
     assert_says(PROOFS, "the prediction error is {} instead", planned.prediction_error)
     law = nt.laws.Correlated(nt.Normal(), np.diag([10.0, 1.0, 0.2]))
     problem = nt.Problem.draw(nt.networks.linear(3), law, seed=1)
     request = Request(
-        problem, nt.Arm(nt.NeuroTron(0.01)), 16, 3000, 0.05, None, nt.Budget(0.1, 0.5), "sharp"
+        problem, nt.Arm(nt.NeuroTron(0.01)), 16, 3000, 0.95, None, nt.Budget(0.1, 0.5), "sharp"
     )
     before, after = certify_sharply(request), certified(request)
     assert_says(PROOFS, "the prediction error is at most {} instead", after.prediction_error)

@@ -340,7 +340,7 @@ def test_certificates_of_tables_are_those_that_are_certificates_of(case):
         steps=case.steps,
         batch_size=table_certificates.BATCH_SIZE,
     )
-    assert found.kind == "theorem (table)"
+    assert (found.kind, found.about) == ("theorem", "table")
     row = certificates_of(case).row(by_predicate=pl.col("attack") == "adaptive", named=True)
     assert row["certified"] == pytest.approx(found.root_mean_square, rel=5e-3)
     assert row["certified prediction error"] == pytest.approx(found.prediction_error, rel=5e-3)

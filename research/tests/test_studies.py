@@ -6,17 +6,21 @@ import dataclasses
 
 import pytest
 from research import evidence, pages, suspects, verdicts
+from research.evidence_page import IN_TABLES
+from research.tests.packages import needed
 from tests.support.cli import in_this_process
 
 import neurotron as nt
 from neurotron._references import code_allowed
 
 OURS = [name for name in evidence.STUDIES if name not in evidence.IN_THE_WHEEL]
-CHOSEN = {"tables": "diabetes", "rows": "gate"}
+CHOSEN = {"tables": "diabetes", "rows": "gate"} | dict.fromkeys(IN_TABLES, "wage1")
 """Settings of studies whose others need packages or many rows; elsewhere it is the first."""
+SHIFTED = [{"attack": "none"}, {"attack": "shift", "size": 8, "probability": [0.3, 0.45]}]
 FEWER = {
     "rows": {"rows_per_weight": [4, 8], "solvers": ["solve"], "sweeps": [{"attack": "none"}]},
     "tables": {"sweeps": [{"attack": "none"}], "methods": {"Huber": "huber"}},
+    **{name: {"sweeps": SHIFTED} for name in IN_TABLES},
 }
 
 
@@ -35,6 +39,8 @@ def in_small(name: str) -> nt.Study:
 
 @pytest.mark.parametrize("name", OURS)
 def test_a_study_of_research_is_computed_judged_and_drawn_in_small(name, tmp_path):
+    if name in IN_TABLES:
+        needed()
     study = in_small(name)
     report = nt.lab.run(study, tmp_path / "out", workers=1)
     assert (report.computed, report.failures) == (1, [])

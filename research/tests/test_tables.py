@@ -20,7 +20,7 @@ HOLDS, _, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
 CLAIMS = {one.name: one for one in vars(table_claims).values() if isinstance(one, Claim)}
 STUDY = nt.lab.read(ROOT / "research" / "tables" / "study.toml", allow_code=True)
 METHODS = {"ours": "neurotron", "Huber": "huber", "TRIM, told β": "trim:share={share}"}
-RIGHT = {"right": "neurotron:network=convolution,filter_size=3"}
+RIGHT = {"right": "neurotron:network=convolution:filter_size=3"}
 DIABETES = {
     "name": "diabetes", "methods": METHODS, "split_seed": 0,
     "sweeps": [{"attack": "none"}, *(

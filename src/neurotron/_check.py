@@ -24,12 +24,6 @@ import numpy.typing as npt
 from neurotron._text import either
 from neurotron._types import Array
 
-__all__ = [
-    "InputError", "array", "choice", "count", "entries", "equal", "freeze", "function", "instance",
-    "integer", "is_cached", "number", "numbers", "path", "printable", "sample_weight", "shapes",
-    "shorten", "shown", "text", "unknown", "whole_numbers",
-]  # fmt: skip
-
 T = TypeVar("T")
 A = TypeVar("A", bound=npt.NDArray[Any])
 

@@ -8,8 +8,6 @@ from decimal import ROUND_CEILING, Context, Decimal
 
 from neurotron._intervals import Interval
 
-__all__ = ["between", "cell", "counted", "part", "percent", "readable", "signed", "up", "with_ends"]
-
 _CEILING = Context(prec=4, rounding=ROUND_CEILING)
 
 

@@ -6,8 +6,6 @@ import platform
 from functools import lru_cache
 from importlib.metadata import PackageNotFoundError, version
 
-__all__ = ["environment", "package_version"]
-
 
 def package_version() -> str:
     """Return the version of this package."""

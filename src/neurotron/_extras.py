@@ -9,8 +9,6 @@ from typing import Any
 
 from neurotron._check import shorten
 
-__all__ = ["MissingExtra", "install", "require", "unloadable"]
-
 EXTRA_OF = dict.fromkeys(
     ("filelock", "jinja2", "matplotlib", "plotly", "polars", "pydantic", "rich", "typer"), "lab"
 ) | {"distributed": "cluster", "safetensors": "sklearn", "sklearn": "sklearn"}

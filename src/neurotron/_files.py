@@ -13,8 +13,6 @@ from pathlib import Path
 
 from neurotron._check import InputError
 
-__all__ = ["MOST_BYTES", "create", "is_old", "read", "remove_leftovers", "replace", "writing"]
-
 MOST_BYTES = 10**9
 """Largest size of a file that is read, about twice the largest shard of a study."""
 OLD = 3600.0

@@ -14,8 +14,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["cos_turn", "erf", "expm1", "formula_group", "log", "select", "sin_turn", "t4_quantile"]
-
 
 def formula_group(owner: object, *formulas: str) -> object:
     """Return a key: arms with equal keys can be computed by one call of their `formulas`.

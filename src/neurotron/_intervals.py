@@ -8,8 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["LEVEL", "Interval", "of_mean"]
-
 LEVEL = 0.95
 
 

@@ -26,8 +26,6 @@ from neurotron._sources import package_hash
 from neurotron._text import wrap
 from neurotron._waiting import announced, on_ctrl_c
 
-__all__ = ["SUBJECT", "Compiled", "compiling", "entry", "inline", "jit"]
-
 if config.DISABLE_JIT:
     raise InputError("training needs numba's compiler: unset NUMBA_DISABLE_JIT")
 

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["plain", "record"]
-
 
 def plain(value: Any) -> Any:
     """Return a value as JSON has it, with None for every number that is not finite.

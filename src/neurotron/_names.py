@@ -10,8 +10,6 @@ from pathlib import Path
 
 import neurotron
 
-__all__ = ["STUB", "stub"]
-
 STUB = Path(neurotron.__file__).with_suffix(".pyi")
 
 

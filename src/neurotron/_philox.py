@@ -22,8 +22,6 @@ from numba.extending import intrinsic
 from neurotron._jit import entry, jit
 from neurotron._types import Array
 
-__all__ = ["fill_from_python", "fill_pairs", "philox"]
-
 ROUNDS = 10
 LOW = 0xFFFFFFFF
 MULTIPLIERS = 0xD2511F53, 0xCD9E8D57

@@ -9,8 +9,6 @@ import numpy as np
 
 from neurotron import _check
 
-__all__ = ["Pickled"]
-
 
 class Pickled:
     """Base of classes whose objects are pickled and copied without their caches.

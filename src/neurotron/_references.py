@@ -19,8 +19,6 @@ from typing import Any
 
 from neurotron import _check
 
-__all__ = ["code_allowed", "is_allowed", "is_reference", "reference_of", "resolve"]
-
 FORM = re.compile(r"[\w-]+(\.[\w-]+)*:[^\W\d]\w*")
 SCRIPTS = ("__main__", "__mp_main__")
 """What a file that is run is called, in its process and in the worker processes of this one."""

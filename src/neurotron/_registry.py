@@ -22,8 +22,6 @@ from neurotron import _check
 from neurotron._references import is_allowed, is_reference, resolve
 from neurotron._types import Array
 
-__all__ = ["Registry", "construct", "kebab_case", "name_of", "own_names", "parse"]
-
 T = TypeVar("T", covariant=True)
 S = TypeVar("S")
 

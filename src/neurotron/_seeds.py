@@ -12,8 +12,6 @@ import numpy as np
 
 from neurotron import _check
 
-__all__ = ["generator", "key"]
-
 
 def key(seed: int, *axes: str | int) -> int:
     """Return the 64-bit key of `seed` along the named `axes`.

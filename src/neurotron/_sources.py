@@ -14,8 +14,6 @@ from typing import Any
 
 from neurotron._check import InputError
 
-__all__ = ["package_hash", "source_hash"]
-
 PACKAGE = Path(__file__).parent
 US = PACKAGE.name
 SHOWING = ("cli", "lab/claims", "lab/figures", "lab/pages")

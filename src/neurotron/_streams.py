@@ -15,8 +15,6 @@ import numpy as np
 from neurotron import _check, _seeds
 from neurotron._types import Array
 
-__all__ = ["Purpose", "Stream"]
-
 
 class Purpose(IntEnum):
     """The purpose of a pair of uniforms. All results depend on these numbers: never reuse one."""

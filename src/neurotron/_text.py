@@ -6,8 +6,6 @@ import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 
-__all__ = ["WIDTH", "card", "either", "shorten", "table", "wrap"]
-
 WIDTH = 80
 """Columns of printed text, if nobody asks for another width."""
 UNITS = "%×"

@@ -11,14 +11,8 @@ import functools
 import os
 import threading
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
-
-__all__ = ["no_warnings", "one_blas_thread", "processors"]
-
-_lock = threading.Lock()
-_inside = 0
-_limits: Any = None
 
 
 def processors() -> int:
@@ -28,30 +22,54 @@ def processors() -> int:
     return os.cpu_count() or 1
 
 
+class _Shared:
+    """A context that several threads may enter: the first one begins it, the last one ends it.
+
+    If each thread had its own, overlapping ones would restore each other's state, and the process
+    would stay changed.
+    """
+
+    def __init__(self, make: Callable[[], contextlib.AbstractContextManager[None]]) -> None:
+        self.make, self.lock, self.inside = make, threading.Lock(), 0
+        self.__doc__ = make.__doc__
+
+    @contextlib.contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Enter the context."""
+        with self.lock:
+            if self.inside == 0:
+                self.context = self.make()
+                self.context.__enter__()
+            self.inside += 1
+        try:
+            yield
+        finally:
+            with self.lock:
+                self.inside -= 1
+                if self.inside == 0:
+                    self.context.__exit__(None, None, None)
+
+
+@_Shared
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread inside this context, which several threads may enter.
+    """Limit BLAS to one thread inside this context."""
+    import scipy.linalg  # noqa: F401 — loads its own BLAS, which must be limited as well
 
-    The last thread to leave lifts the limit. Without this count, overlapping contexts would restore
-    each other's limits, and the process would stay limited.
-    """
-    global _inside, _limits
-    with _lock:
-        if _inside == 0:
-            import scipy.linalg  # noqa: F401 — loads its own BLAS, which must be limited as well
+    _take_over()
+    limits = _controller().limit(limits=1, user_api="blas")
+    yield
+    _take_over()
+    limits.restore_original_limits()
+    _take_over()
 
-            _take_over()
-            _limits = _controller().limit(limits=1, user_api="blas")
-        _inside += 1
-    try:
+
+@_Shared
+@contextlib.contextmanager
+def no_warnings() -> Iterator[None]:
+    """Silence warnings inside this context."""
+    with warnings.catch_warnings(action="ignore"):
         yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                _take_over()
-                _limits.restore_original_limits()
-                _take_over()
 
 
 @functools.cache
@@ -68,30 +86,3 @@ def _take_over() -> None:
 
     if hasattr(controller, "clear_controlling_thread"):
         controller.clear_controlling_thread(force=True)
-
-
-_quiet = 0
-_filters: Any = None
-
-
-@contextlib.contextmanager
-def no_warnings() -> Iterator[None]:
-    """Silence warnings inside this context, which several threads may enter.
-
-    The last thread to leave restores what was before; `warnings.catch_warnings` in several threads
-    would restore each other's filters.
-    """
-    global _quiet, _filters
-    with _lock:
-        if _quiet == 0:
-            _filters = warnings.catch_warnings()
-            _filters.__enter__()
-            warnings.simplefilter("ignore")
-        _quiet += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _quiet -= 1
-            if _quiet == 0:
-                _filters.__exit__(None, None, None)

@@ -9,8 +9,6 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 
-__all__ = ["SMALLEST", "TINY", "without_tiny", "zeroed"]
-
 SMALLEST = 1e-60
 """A column of a table must have a value of this size, unless all are zero."""
 TINY = f"has no value beyond {SMALLEST:g}: give it in another unit"

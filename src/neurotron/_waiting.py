@@ -9,8 +9,6 @@ import threading
 from collections.abc import Callable, Iterator
 from types import FrameType
 
-__all__ = ["after_this", "announced", "on_ctrl_c", "say"]
-
 PATIENCE = 1.0
 """Seconds after which a message is written."""
 

@@ -26,8 +26,6 @@ from neurotron.simulation import simulate
 from neurotron.trainers import SGD, Arm, Trainer
 from neurotron.trainers.stages import StagedTrainer
 
-__all__ = ["ConformanceError", "check_activation", "check_attack", "check_law", "check_trainer"]
-
 DRAWS = 200_000
 SIGMAS = 5.0  # a correct law fails one comparison in two million
 

@@ -22,11 +22,10 @@ import numpy.typing as npt
 from neurotron import _check, _files
 from neurotron._environment import environment
 from neurotron._extras import install, require
-from neurotron.networks import FilterNetwork
+from neurotron._registry import parse
+from neurotron.networks import BY_NAME, FilterNetwork
 from neurotron.networks.activations import BUILT_IN, Activation
 from neurotron.networks.basis import Basis, Matrices, Windows
-
-__all__ = ["Stored", "check_place", "read_model", "save"]
 
 FORMAT = 1
 """The version of the format. Files with a larger one are refused."""
@@ -35,6 +34,8 @@ KEY = "neurotron"
 CLASS = "NeuroTronRegressor"
 OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_", "solution_")
 """Fitted attributes that are not saved: they are about the rows of the training, not the model."""
+OF_THE_NETWORK = ("n_features_in_",)
+"""Fitted attributes that are not saved, because the network says the same."""
 Arrays = dict[str, npt.NDArray[Any]]
 
 
@@ -110,16 +111,17 @@ def _encoded(model: Any, instead: Mapping[str, Any]) -> bytes:
     """Return the content of the file, with some fitted attributes replaced."""
     arrays: Arrays = {}
     parameters = model.get_params(deep=False)
-    if callable(parameters["network"]) and not isinstance(parameters["network"], FilterNetwork):
+    network = parameters["network"]
+    if not (isinstance(network, str) and parse(network)[0] in BY_NAME):
         parameters["network"] = model.network_
     if not isinstance(parameters["random_state"], (int, np.integer)):
         parameters["random_state"] = None
-    if isinstance(parameters["activation"], Activation):
-        parameters["activation"] = _activation_name(parameters["activation"])
     fitted = {
         name: value
         for name, value in (vars(model) | instead).items()
-        if name.endswith("_") and not name.startswith("_") and name not in OF_THE_ROWS
+        if name.endswith("_")
+        and not name.startswith("_")
+        and name not in (*OF_THE_ROWS, *OF_THE_NETWORK)
     }
     header = {
         "format": FORMAT,

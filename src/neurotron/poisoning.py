@@ -20,12 +20,10 @@ from neurotron._types import Array, Mask
 from neurotron.attacks import Attack, Query
 from neurotron.attacks.query import Known, QueryBuilder, visible
 from neurotron.attacks.scope import ask
-from neurotron.attacks.table import Table
+from neurotron.attacks.table import AttackedTable
 from neurotron.engine.numpy_cohort import answer
 from neurotron.networks import FilterNetwork, linear
 from neurotron.solvers import Solution
-
-__all__ = ["poison", "range_of"]
 
 ROUNDING = 1e-12
 """Largest relative change of a label that counts as rounding."""
@@ -111,7 +109,7 @@ def poison(
 # ---- the table -----------------------------------------------------------------------------------
 
 
-def _table(X: npt.ArrayLike, y: npt.ArrayLike, model: Any, seed: int) -> Table:
+def _table(X: npt.ArrayLike, y: npt.ArrayLike, model: Any, seed: int) -> AttackedTable:
     """Return what is known about the rows and the model behind their labels."""
     inputs = _check.array("X", X, ("N", "n"), _check.LARGEST)
     labels = _check.array("y", y, (len(inputs),), _check.LARGEST)
@@ -136,7 +134,7 @@ def _table(X: npt.ArrayLike, y: npt.ArrayLike, model: Any, seed: int) -> Table:
         )
     if weights is not None:
         weights = _check.array("model weights", weights, (network.filter_size,), _check.LARGEST)
-    return Table(inputs, labels, network, weights, intercept, predictions, seed)
+    return AttackedTable(inputs, labels, network, weights, intercept, predictions, seed)
 
 
 def _linear_weights(model: Any) -> Array:
@@ -168,7 +166,7 @@ def range_of(given: tuple[float, float] | None, labels: Array) -> tuple[float, f
 # ---- the attack ----------------------------------------------------------------------------------
 
 
-def _check_fit(attack: Attack, table: Table) -> None:
+def _check_fit(attack: Attack, table: AttackedTable) -> None:
     """Refuse an attack that needs something that was not given; the message says what to pass."""
     vector, size = attack.probe_vector, table.network.filter_size
     if vector is not None and np.shape(vector) != (size,):
@@ -196,7 +194,7 @@ def _check_fit(attack: Attack, table: Table) -> None:
         )
 
 
-def _query(attack: Attack, table: Table, uniforms: Array) -> Query:
+def _query(attack: Attack, table: AttackedTable, uniforms: Array) -> Query:
     """Return what the attacker sees of each row, as far as it is known."""
     known: dict[str, Known] = {
         "label": table.labels[:, None],
@@ -212,7 +210,7 @@ def _query(attack: Attack, table: Table, uniforms: Array) -> Query:
     return QueryBuilder([attack], table.network).build(table.inputs, **known)
 
 
-def _ranks(attack: Attack, table: Table, coins: Array) -> Array:
+def _ranks(attack: Attack, table: AttackedTable, coins: Array) -> Array:
     """Return the place of each row by its priority, in (0, 1]; coins decide between equal ones.
 
     These numbers take the place of coins, so that exactly ⌊βN⌋ of them are at most β. They are

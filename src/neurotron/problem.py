@@ -21,8 +21,6 @@ from neurotron.laws.even_moments import weights_of_rows
 from neurotron.networks import FilterNetwork, with_intercept
 from neurotron.networks.sensing import sensing_matrix
 
-__all__ = ["Problem"]
-
 Made = TypeVar("Made")
 MOST_KEPT = 64
 """So many results of `Problem.once` are kept; then all are forgotten."""

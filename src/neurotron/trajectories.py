@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from neurotron.engine.cohort import Engine
     from neurotron.engine.state import KeptState
 
-__all__ = ["ArmTrajectory", "Summary", "Trajectories"]
-
 MOST_SHOWN = 12
 """Arms that a run prints; the others are counted."""
 

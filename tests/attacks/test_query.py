@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.attacks import Burst, Impersonation, LargeNorm, OddDirection, Query
+from neurotron.attacks import Burst, LargeNorm, OddDirection, Query
 from neurotron.attacks.query import QueryBuilder, visible
 
 VECTOR = np.array([1.0, -2.0, 0.5, 0.0])
@@ -53,18 +53,6 @@ def test_every_arm_has_its_own_parameter_and_vector(small_problem):
     assert np.isnan(query.probe).all(axis=0).tolist() == [True, True, False, True]
 
 
-def test_nothing_is_computed_that_no_attack_looks_at(small_problem):
-    def never():
-        pytest.fail("nobody looks at it")
-
-    attack = Impersonation(1.0, weights=VECTOR)
-    query = QueryBuilder([attack], small_problem.network).build(
-        X, push=never, probe=never, norm=never, probe_output=lambda: np.full((5, 1), 7.0)
-    )
-    assert (query.probe_output == 7.0).all()
-    assert unknown(query) >= {"push", "probe", "norm"}
-
-
 def test_an_attack_sees_its_fields_of_its_arms_only():
     attack = LargeNorm(1.0, cutoff=2.0)
     push, label = np.arange(15.0).reshape(5, 3), np.ones((5, 1))
@@ -73,22 +61,3 @@ def test_an_attack_sees_its_fields_of_its_arms_only():
     np.testing.assert_array_equal(seen.push, push[:, [2, 0]])
     assert seen.norm.shape == (5, 1)
     assert unknown(seen) == {*Query._fields} - {"push", "norm", "parameter"}
-
-
-def test_the_engine_builds_the_query_that_follows_from_inputs_alone(small_problem, monkeypatch):
-    """Its probes come from shared projections: the numbers are those of the plain formulas."""
-    seen = []
-    build = QueryBuilder.build
-
-    def spied(builder, inputs, **known):
-        seen.append((build(builder, inputs), build(builder, inputs, **known)))
-        return seen[-1][1]
-
-    monkeypatch.setattr(QueryBuilder, "build", spied)
-    nt.simulate(
-        small_problem, [nt.Arm(nt.SGD(0.01), Curious(1.0))], steps=3, batch_size=6, engine="numpy"
-    )
-    for plain, query in seen:
-        for name in ("sign", "norm", "probe", "probe_output"):
-            np.testing.assert_allclose(getattr(query, name), getattr(plain, name), rtol=1e-11)
-        assert unknown(query) == {"parameter"}

@@ -10,7 +10,7 @@ from tests.support.messages import refused, says
 
 import neurotron as nt
 from neurotron.attacks import HighLeverage, Impersonation, Impostor, PickedRows
-from neurotron.attacks.table import Table
+from neurotron.attacks.table import AttackedTable
 
 NETWORKS = {
     "linear": nt.networks.linear(26),
@@ -23,20 +23,20 @@ NETWORKS = {
 }
 
 
-def rows_of(network: nt.FilterNetwork, count: int = 300, seed: int = 0) -> Table:
+def rows_of(network: nt.FilterNetwork, count: int = 300, seed: int = 0) -> AttackedTable:
     """Return rows with exact labels of a random filter."""
     draw = np.random.default_rng(seed)
     weights = draw.standard_normal(network.filter_size)
     X = draw.standard_normal((count, network.n_inputs))
-    return Table(X, network(weights, X), network, weights, seed=seed)
+    return AttackedTable(X, network(weights, X), network, weights, seed=seed)
 
 
-def poisoned(table: Table, attack: nt.Attack):
+def poisoned(table: AttackedTable, attack: nt.Attack):
     model = (table.network, table.weights)
     return nt.poison(table.inputs, table.labels, attack, model=model, seed=table.seed)
 
 
-def explained(table: Table, labels, weights):
+def explained(table: AttackedTable, labels, weights):
     """Return the rows that a filter explains up to rounding, of those that tell filters apart."""
     residual = np.abs(labels - table.network(weights, table.inputs))
     active = table.network.gradient(weights, table.inputs).any(axis=1)
@@ -88,11 +88,13 @@ def test_high_leverage_needs_a_finite_bound():
 def test_columns_that_are_always_zero_or_repeated_have_no_leverage_of_their_own():
     X = np.random.default_rng(0).standard_normal((40, 3))
     wide = np.column_stack([X, np.zeros(40), X[:, 0]])
-    narrow = Table(X, np.zeros(40), nt.networks.linear(3)).leverage
-    stretched = Table(X @ np.diag([1.0, 10.0, 0.1]), np.zeros(40), nt.networks.linear(3)).leverage
-    np.testing.assert_allclose(Table(wide, X[:, 0], nt.networks.linear(5)).leverage, narrow)
+    narrow = AttackedTable(X, np.zeros(40), nt.networks.linear(3)).leverage
+    stretched = AttackedTable(
+        X @ np.diag([1.0, 10.0, 0.1]), np.zeros(40), nt.networks.linear(3)
+    ).leverage
+    np.testing.assert_allclose(AttackedTable(wide, X[:, 0], nt.networks.linear(5)).leverage, narrow)
     np.testing.assert_allclose(stretched, narrow)
-    assert (Table(0.0 * X, X[:, 0], nt.networks.linear(3)).leverage == 0.0).all()
+    assert (AttackedTable(0.0 * X, X[:, 0], nt.networks.linear(3)).leverage == 0.0).all()
 
 
 # ---- picked rows ---------------------------------------------------------------------------------
@@ -196,4 +198,4 @@ def test_a_simulation_refuses_an_attack_that_needs_all_rows_and_names_poison(sma
 @pytest.mark.parametrize("attack", ON_ROWS, ids=repr)
 def test_no_guarantee_is_planned_against_an_attack_on_rows(small_problem, attack):
     with pytest.raises(nt.NotAchievable, match="no guarantee covers"):
-        nt.plan(small_problem, attack, accuracy=0.5, steps=10**5, batch_size=8)
+        nt.plan(small_problem, attack, radius=0.5, steps=10**5, batch_size=8)

@@ -78,7 +78,8 @@ def test_a_ceiling_that_an_attack_exceeds_is_withdrawn(monkeypatch):
 def test_an_estimator_that_is_not_linear_has_no_ceiling_but_a_reason():
     (ceiling,) = audited("huber", attacks="constant").ceilings
     assert ceiling.error is None
-    assert ceiling.kind == ""
+    assert not ceiling.holds
+    assert "There is no ceiling, because" in ceiling.statement
     assert "not linear" in ceiling.reason
 
 

@@ -73,7 +73,7 @@ def test_with_one_row_less_in_the_condition_a_wrong_fit_would_be_covered():
 
 NETWORKS = {
     "linear": (nt.networks.linear(3), {}),
-    "one gate": (nt.networks.relu_gate(3), {"network": "relu"}),
+    "one gate": (nt.networks.relu_gate(3), {"network": "relu-gate"}),
 }
 
 
@@ -120,7 +120,7 @@ def test_noise_and_rows_in_hyperplanes_have_no_ceiling_and_a_reason():
     many = np.random.default_rng(0).integers(0, 3, (400, 12)).astype(float)  # "measured" only
     labels = many @ np.arange(12.0)
     model = nt.NeuroTronRegressor(max_iter=5).fit(many, labels)
-    assert model.certificate_.kind == "measured"
+    assert model.certificate_.basis == "measured"
     reason = by_proof(model, labels, 1)
     assert says(reason, "do not prove", "estimate")
 
@@ -128,7 +128,7 @@ def test_noise_and_rows_in_hyperplanes_have_no_ceiling_and_a_reason():
 def test_a_proof_that_assumes_rows_in_general_position_is_no_ceiling():
     X = np.random.default_rng(0).standard_normal((100, 8))
     model = nt.NeuroTronRegressor(max_iter=5).fit(X, X @ np.arange(8.0))
-    assert says(model.certificate_.kind, "proved if")
+    assert says(model.certificate_.basis, "proved if")
     reason = by_proof(model, X @ np.arange(8.0), 1)
     assert says(reason, "do not prove", "general position")
 

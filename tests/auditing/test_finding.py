@@ -12,7 +12,15 @@ from neurotron._intervals import Interval, of_mean
 from neurotron.auditing.finding import Breaking
 from neurotron.auditing.gathering import breaking, ceiling, damages, strongest
 from neurotron.auditing.question import Level
-from neurotron.auditing.records import Attempt, Failed, Fitted, Limit, Measured, from_rows, to_rows
+from neurotron.auditing.records import (
+    Attempt,
+    Failed,
+    HonestFit,
+    Limit,
+    Measured,
+    from_rows,
+    to_rows,
+)
 from neurotron.auditing.sentences import breaking_words
 
 
@@ -29,11 +37,11 @@ def attempt(attack, error, level=LEVEL, *, searched=False):
 
 
 def split(*attempts, clean=1.0, unit=None, limits=()):
-    return Measured(Fitted(clean, unit or clean, clean, "", [], []), attempts, limits)
+    return Measured(HonestFit(clean, unit or clean, clean, "", [], []), attempts, limits)
 
 
 def test_what_was_measured_survives_as_rows_of_plain_columns():
-    fitted = Fitted(1.0, 1.0, 0.9, "it is a tree", [0, 2], [0.5, 0.25])
+    fitted = HonestFit(1.0, 1.0, 0.9, "it is a tree", [0, 2], [0.5, 0.25])
     most = Limit(*LEVEL, "", 0.1, 0.2, 0.3, 7, 5)
     lost = Attempt(math.inf, 0.1, 10, "a", True, math.inf, 0.0, 1.0, 0.5)
     whole = Measured(fitted, (attempt("a", 1.5), lost), (most, Limit(*LEVEL, "so it is")))

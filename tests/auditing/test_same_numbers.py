@@ -17,7 +17,7 @@ from neurotron.auditing.job import job_of
 from neurotron.auditing.splits import AuditedTable
 from neurotron.lab.audits import load_audit, name_of, study_of
 from neurotron.lab.store.folder import Folder
-from neurotron.lab.store.shard import rows_of
+from neurotron.work.columns import plain_rows
 
 X, Y = small_table(40)
 ASKED = {
@@ -92,39 +92,13 @@ def test_a_second_audit_into_the_folder_of_one_that_runs_is_refused(tmp_path):
     assert refused
 
 
-FORGED = {
-    "nothing about the fit": lambda rows: rows[1:],
-    "no ceiling": lambda rows: [row for row in rows if row["kind"] != "limit"],
-    "another budget": lambda rows: [row | {"bound": 2.0} for row in rows],
-    "no numbers": lambda rows: [row | {"error": None} for row in rows],
-    "attacks only": lambda rows: [row | {"kind": "attempt"} for row in rows],
-    "rows that the table has not": lambda rows: [
-        row | {"training": None if row["training"] is None else np.array([99] * 30)} for row in rows
-    ],
-    "fewer effects than rows": lambda rows: [
-        row | {"sizes": None if row["sizes"] is None else np.array([1.0, 1.0])} for row in rows
-    ],
-}
-
-
-@pytest.mark.parametrize("name", FORGED)
-def test_a_forged_part_with_a_right_seal_is_set_aside_and_computed_again(name, tmp_path, stored):
-    job, whole, numbers = stored
-    shutil.copytree(whole, tmp_path / "audit")
-    folder = Folder.read(tmp_path / "audit")
-    folder.save("audited", 1, FORGED[name](rows_of(folder.load("audited", 1))))
-    again = nt.lab.run(study_of(job), folder.path, workers=1)
-    assert (again.computed, len(again.set_aside)) == (1, 1)
-    assert "no audit has such rows" in again.set_aside[0]
-    assert load_audit(job, folder.path).to_dict() == numbers
-
-
 def test_numbers_of_rows_that_one_split_lacks_are_not_compared(tmp_path, stored):
     job, whole, numbers = stored
     shutil.copytree(whole, tmp_path / "audit")
     folder = Folder.read(tmp_path / "audit")
-    rows = rows_of(folder.load("audited", 1))
-    folder.save("audited", 1, [row for row in rows if not row["searched"]])
+    table = folder.load("audited", 1)
+    rows = plain_rows(table.filter(~table["searched"].fill_null(False)), folder.columns)
+    folder.save("audited", 1, rows)
     assert nt.lab.run(study_of(job), folder.path, workers=1).computed == 0
     assert load_audit(job, folder.path).to_dict()["damages"] == numbers["damages"]
 

@@ -19,7 +19,7 @@ import neurotron as nt
 from neurotron._digits import percent
 from neurotron._intervals import Interval
 from neurotron.auditing import screening
-from neurotron.auditing.screening import Suspects
+from neurotron.auditing.job import Suspects
 
 FEW = ("constant", "worst-error")
 OPTIONS = {"attacks": FEW, "remedies": (), "splits": 3, "replicates": 1}

@@ -47,10 +47,6 @@ def test_few_rows_are_said_before_the_fit(data, monkeypatch):
     assert says(done.stderr, "note: 20 rows are few for 3 numbers", "at least 30")
 
 
-def test_there_are_forty_hostile_tables_at_least():
-    assert len(HOSTILE) >= 40
-
-
 LABEL = ("--label", "price")
 POISONED = [17, 42, 5]
 """The poisoned rows, the most suspicious one first."""
@@ -116,7 +112,7 @@ def test_tiny_qualities_are_not_told_apart_on_the_screen(data, rows):
     assert "e-1" not in printed.replace("< 1e-16", "")
 
 
-@pytest.mark.parametrize("option", [("--network", "relu"), ("--seed", "0")])
+@pytest.mark.parametrize("option", [("--network", "relu-gate"), ("--seed", "0")])
 def test_options_of_a_new_fit_are_refused_with_a_saved_model(option, data):
     run("fit", data, *LABEL, "--out", "m.safetensors")
     sentence = refused("clean", data, *LABEL, "--model", "m.safetensors", *option)
@@ -337,20 +333,13 @@ def test_a_table_that_is_too_large_is_refused_before_it_is_unpacked(data, monkey
         ("lineer", "'linear'"),
         ("convolution:size=3", "filter_size"),
         ("convolution", "filter_size"),
-        ("image:height=2,filter_size=1", "width=…"),
+        ("convolution2d:filter_size=1", "height"),
         ("linear:leak=0.5", "'leak'"),
-        ("leaky:leak=2", "(0, 1)"),
+        ("relu-gate:leak=2", "[0, 1]"),
     ],
 )
 def test_a_network_that_is_not_known_or_incomplete_is_refused(network, sentence, data):
     assert says(refused("clean", data, *LABEL, "--network", network), sentence)
-
-
-@pytest.mark.parametrize("width", [40, 80])
-def test_lines_fit_the_terminal(width, data, monkeypatch):
-    monkeypatch.setenv("COLUMNS", str(width))
-    printed = run("clean", data, *LABEL, "--out", "suspects.csv")
-    assert max(map(len, printed.splitlines())) <= width
 
 
 def test_warnings_are_sentences_on_the_standard_error(data):

@@ -16,7 +16,7 @@ from tests.support.messages import says
 
 from neurotron.cli import table_file
 from neurotron.cli.table_file import TableFile
-from neurotron.cli.table_options import Labelled
+from neurotron.cli.table_options import LabelledOptions
 
 LABEL = ("--label", "price")
 
@@ -30,11 +30,15 @@ def write_wide(path: Path, cells: dict[str, str], times: int = 1, rows: int = 3)
 
 
 def test_a_wide_table_costs_no_time_for_each_column(tmp_path):
-    path = write_wide(tmp_path / "wide.csv", {"size": "1.5"}, 5000)
-    began = time.process_time()
-    inputs, *_ = Labelled(data=path, label=["price"], skip_missing=True).read()
-    assert inputs.X.shape == (3, 5000)
-    assert time.process_time() - began < 1.0  # 0.2 s, and above 3 s with a look at each column
+    seconds = {}
+    for columns in (50, 5000):  # the first one also loads what reads tables
+        path = write_wide(tmp_path / "wide.csv", {"size": "1.5"}, columns)
+        began = time.process_time()
+        inputs, *_ = LabelledOptions(data=path, label=["price"], skip_missing=True).read()
+        assert inputs.X.shape == (3, columns)
+        seconds[columns] = time.process_time() - began
+    # 0.2 s on a fast machine and 2 s on a slow one; above 3 s on any with a look at each column
+    assert seconds[5000] < 3.0
 
 
 @pytest.mark.parametrize("name", ["wide.csv", "wide.parquet"])

@@ -172,8 +172,8 @@ def test_no_theorem_covers_corrupted_inputs_but_they_can_be_measured(ways):
         assert (found.holds, found.radius) == (False, math.inf)
         assert says(str(found), "no theorem covers the labels of Corrupted", "measured")
     with pytest.raises(nt.guarantees.NotAchievable, match="no theorem covers"):
-        nt.plan(problem, None, accuracy=0.1, batch_size=4)
-    measured = nt.certify(problem, arm, **asked, failure=0.2, method="measured")
+        nt.plan(problem, None, radius=0.1, batch_size=4)
+    measured = nt.certify(problem, arm, **asked, confidence=0.8, method="measured")
     assert 0.0 < measured.radius < math.inf
     assert measured.prediction_error <= math.sqrt(risk_constant(problem)) * measured.radius + 1e-12
 

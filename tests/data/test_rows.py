@@ -28,33 +28,23 @@ def test_every_epoch_visits_every_row_once(batch_size):
         assert sorted(seen[7 * epoch : 7 * epoch + 7]) == list(range(7))
 
 
-@given(st.integers(0, 10**9), st.integers(1, 30), st.integers(0, 10**6))
-def test_a_batch_is_the_same_whenever_it_is_asked_for(step, batch_size, seed):
-    rows, stream = Rows(X, Y, sample_weight=Y), Stream.of(seed, 0)
-    one = rows.batch(GATE, stream, step, batch_size)
-    rows.batch(GATE, stream, step + 1, batch_size)
-    again = Rows(X, Y, sample_weight=Y).batch(GATE, Stream.of(seed, 0), step, batch_size)
-    for before, after in zip(one, again, strict=True):
+@given(st.integers(0, 10**9), st.integers(1, 30), st.integers(0, 10**6), st.booleans())
+def test_a_batch_is_the_same_whenever_it_is_asked_for(step, batch_size, seed, replacement):
+    """Inputs, labels and weights of a row stay together."""
+    rows, again = (Rows(X, Y, sample_weight=Y, replacement=replacement) for _ in range(2))
+    one = rows.batch(GATE, Stream.of(seed, 0), step, batch_size)
+    rows.batch(GATE, Stream.of(seed, 0), step + 1, batch_size)
+    other = again.batch(GATE, Stream.of(seed, 0), step, batch_size)
+    for before, after in zip(one, other, strict=True):
         np.testing.assert_array_equal(before, after)
+    np.testing.assert_array_equal(one.inputs, X[one.labels.astype(int)])
+    np.testing.assert_allclose(one.counts, one.labels / Y.mean())
 
 
 def test_epochs_have_orders_of_their_own():
     rows, stream = Rows(X, Y), Stream.of(0, 0)
     orders = {tuple(rows.batch(GATE, stream, t, 7).labels) for t in range(10)}
     assert len(orders) > 5
-
-
-def test_inputs_labels_and_weights_stay_together():
-    batch = Rows(X, Y, sample_weight=Y).batch(GATE, Stream.of(3, 0), 5, 4)
-    np.testing.assert_array_equal(batch.inputs, X[batch.labels.astype(int)])
-    np.testing.assert_allclose(batch.counts, batch.labels / Y.mean())
-
-
-def test_rows_own_the_law_of_their_inputs():
-    rows = Rows(X, Y, sample_weight=Y)
-    assert rows.law.rows is rows.X
-    assert rows.law.sample_weight is rows.sample_weight
-    assert not rows.law.symmetrized
 
 
 def test_only_the_ratios_of_sample_weights_matter():
@@ -107,10 +97,6 @@ def test_with_true_weights_errors_are_measured_and_labels_stay_those_given():
 # ---- drawn with replacement ----------------------------------------------------------------------
 
 
-def drawn(**options) -> nt.Problem:
-    return nt.Problem.from_rows(GATE, X, Y, sample_weight=Y + 1.0, replacement=True, **options)
-
-
 def test_with_replacement_every_row_is_equally_likely_at_every_place():
     """Counts of 7000 batches of two: pairs of rows are also equally likely, the same row twice."""
     rows, stream = Rows(X, Y, replacement=True), Stream.of(1, 0)
@@ -124,33 +110,17 @@ def test_with_replacement_every_row_is_equally_likely_at_every_place():
         assert np.abs(counts - 1000).max() < 5 * np.sqrt(1000)
 
 
-@given(st.integers(0, 10**9), st.integers(1, 30), st.integers(0, 10**6))
-def test_a_batch_with_replacement_is_the_same_whenever_it_is_asked_for(step, batch_size, seed):
-    rows, stream = Rows(X, Y, replacement=True), Stream.of(seed, 0)
-    one = rows.batch(GATE, stream, step, batch_size)
-    rows.batch(GATE, stream, step + 1, batch_size)
-    again = Rows(X, Y, replacement=True).batch(GATE, Stream.of(seed, 0), step, batch_size)
-    np.testing.assert_array_equal(one.labels, again.labels)
-    np.testing.assert_array_equal(one.inputs, X[one.labels.astype(int)])
-
-
-def test_both_engines_draw_the_same_rows_with_replacement():
+@pytest.mark.parametrize("replacement", [False, True])
+def test_both_engines_draw_the_same_rows_and_resume_as_if_they_had_run_through(replacement):
+    problem = nt.Problem.from_rows(GATE, X, Y, sample_weight=Y + 1.0, replacement=replacement)
     compiled, numpy = (
-        nt.simulate(drawn(), nt.SGD(1e-3), steps=60, batch_size=4, engine=engine, record="all")
+        nt.simulate(problem, nt.SGD(1e-3), steps=60, batch_size=4, engine=engine)
         for engine in ("compiled", "numpy")
     )
     np.testing.assert_allclose(compiled.weights, numpy.weights, rtol=1e-11)
-    np.testing.assert_allclose(compiled.losses, numpy.losses, rtol=1e-9)
-    assert not np.allclose(
-        compiled.weights,
-        learn(nt.Problem.from_rows(GATE, X, Y, sample_weight=Y + 1.0), 60).weights,
-    )
-
-
-def test_rows_drawn_with_replacement_resume_as_if_they_had_run_through():
-    half = learn(drawn(), 20)
-    resumed = nt.simulate(drawn(), half.arms, steps=50, batch_size=4, resume=half)
-    np.testing.assert_array_equal(resumed.weights, learn(drawn(), 50).weights)
+    half = learn(problem, 20)
+    resumed = nt.simulate(problem, half.arms, steps=60, batch_size=4, resume=half)
+    np.testing.assert_array_equal(resumed.weights, learn(problem, 60).weights)
 
 
 def test_rows_say_that_they_are_drawn_with_replacement():

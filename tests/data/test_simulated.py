@@ -43,7 +43,7 @@ def test_a_law_without_true_weights_is_certified_and_planned_but_not_trained_on(
     unknown = nt.Problem(small_problem.network, nt.data.Simulated(nt.Normal()))
     arm = nt.Arm(nt.NeuroTron("fastest"))
     assert nt.certify(unknown, arm, batch_size=8, steps=500, initial_error=5.0).holds
-    assert nt.plan(unknown, None, accuracy=1.0, batch_size=8, initial_error=5.0).steps > 0
+    assert nt.plan(unknown, None, radius=1.0, batch_size=8, initial_error=5.0).steps > 0
     with pytest.raises(nt.InputError, match=r"no labels to train on.*from_rows"):
         nt.simulate(unknown, [arm], steps=1, batch_size=1)
 
@@ -52,33 +52,3 @@ def test_inputs_are_not_drawn_from_rows_with_weights():
     law = nt.Empirical(np.eye(2), sample_weight=[1.0, 2.0])
     with pytest.raises(nt.InputError, match="`sample_weight` belong to rows with labels"):
         nt.data.Simulated(law, [1.0, 1.0])
-
-
-class Coin(nt.data.Data):
-    """Data from scratch: inputs ±1 by the parity of their place, labels 3x."""
-
-    law = nt.Rademacher()
-
-    def batch(self, network, stream, step, batch_size):
-        places = step * batch_size + np.arange(batch_size)
-        inputs = np.where(places % 2, 1.0, -1.0)[:, None]
-        return nt.data.Batch(inputs, 3.0 * inputs[:, 0])
-
-
-class Lawless(nt.data.Data):
-    def batch(self, network, stream, step, batch_size):
-        raise NotImplementedError
-
-
-def test_data_without_a_law_are_refused():
-    with pytest.raises(nt.InputError, match=r"`Lawless.law` must be a Law, got None"):
-        nt.Problem(nt.networks.linear(1), Lawless())
-
-
-@pytest.mark.parametrize("engine", ["compiled", "numpy"])
-def test_data_of_ones_own_need_a_law_and_batches_only(engine):
-    problem = nt.Problem(nt.networks.linear(1), Coin())
-    arms = [nt.Arm(nt.NeuroTron("fastest"))]
-    run = nt.simulate(problem, arms, steps=200, batch_size=3, engine=engine)
-    assert not run.has_errors
-    np.testing.assert_allclose(run.weights, [[3.0]], rtol=1e-12)

@@ -138,20 +138,6 @@ EXACT_ACTIVATIONS = {
 }
 
 
-def test_a_loop_without_slopes_computes_the_same_output_and_no_derivative():
-    responses = 3.0 * np.random.default_rng(2).standard_normal((2, 16))
-    network = nt.networks.symmetric(5, 2, 4, activation="gelu")
-    outputs, memory = np.empty((2, 16)), np.empty((2, 16))
-    for output, slopes in zip(outputs, (True, False), strict=True):
-        coefficients = np.full((2, 16), 7.0)
-        ((loop, *arguments),) = respond(network, responses, output, slopes, coefficients, *memory)
-        run((loop, *arguments))
-    np.testing.assert_array_equal(*outputs)
-    assert (coefficients == 7.0).all()
-    assert "gelu_even" in loop.py_func.__qualname__
-    assert "gelu_slope" not in loop.py_func.__qualname__
-
-
 def run(*calls):
     """Make compiled calls, once."""
     program = Program(calls, [], clock=np.zeros(1, dtype=int), shown=np.empty((0, 16)))
@@ -182,14 +168,6 @@ def compiled_response(network, responses):
     return output, coefficients
 
 
-def test_outputs_and_coefficients_are_those_of_the_network(network):
-    responses = np.random.default_rng(0).standard_normal((len(network.basis), 200))
-    output, coefficients = compiled_response(network, responses)
-    expected = network.respond(responses[:, None, :].transpose(1, 0, 2))
-    np.testing.assert_allclose(output, expected[0][0], atol=1e-14)
-    np.testing.assert_allclose(coefficients, expected[1][0], atol=1e-14)
-
-
 whole = st.integers(-40, 40).map(float)
 tiny = st.sampled_from([0.0, -0.0, 5e-324, -5e-324, 1e-300, 1.0, -1.0, 1e300])
 
@@ -214,10 +192,3 @@ def test_the_closed_form_of_symmetric_gates_is_exact_at_ties(s, v, half, leak):
     assert coefficients[0, 0] == pytest.approx(share * sum(slopes), abs=1e-14)
     weighted = share * sum(f * slope for f, slope in zip(factors, slopes, strict=True))
     assert coefficients[1, 0] == pytest.approx(weighted, abs=1e-12)
-
-
-def test_unequal_outer_weights_are_not_taken_for_symmetric():
-    weighted = nt.networks.symmetric(5, 2, 4, outer_weights=[1, 1, 1, 2])
-    assert not is_symmetric(weighted)
-    mix = np.array([[1.0, 1.0], [1.0, -2.0]])
-    assert not is_symmetric(nt.FilterNetwork(weighted.basis, mix))

@@ -10,7 +10,7 @@ import pytest
 from tests.support.comparison import assert_equal_runs
 
 import neurotron as nt
-from neurotron.attacks import Adaptive, Constant, OddDirection
+from neurotron.attacks import Adaptive, OddDirection
 from neurotron.trainers import refined_tron
 
 ENGINES = ("compiled", "numpy")
@@ -233,13 +233,3 @@ def test_a_run_with_stages_goes_on_with_the_same_steps_only(monkeypatch):
     plain = interrupted_at(100, monkeypatch, problem, arms[4:5], **options)
     more = nt.simulate(problem, arms[4:5], resume=plain, **options | {"steps": 2000})
     assert more.status == ("finished",)
-
-
-@pytest.mark.parametrize("place", [7, 60])
-def test_averages_survive_resuming(place, small_problem):
-    arms = [nt.Arm(nt.NeuroTron(0.05, averaging=True), Constant(1.0, 0.3))]
-    part = nt.simulate(small_problem, arms, steps=place, batch_size=4)
-    resumed = nt.simulate(small_problem, arms, steps=90, batch_size=4, resume=part)
-    whole = nt.simulate(small_problem, arms, steps=90, batch_size=4)
-    np.testing.assert_array_equal(resumed.weights, whole.weights)
-    np.testing.assert_array_equal(resumed.state.weights, whole.state.weights)

@@ -50,7 +50,7 @@ def labels_of(kind, N, draw):
     ),
     shape=st.sampled_from([(2, 1), (3, 3), (8, 2), (20, 3)]),
     scales=st.tuples(st.sampled_from(SCALES), st.sampled_from(SCALES)),
-    network=st.sampled_from(["linear", "relu"]),
+    network=st.sampled_from(["linear", "relu-gate"]),
     switches=st.tuples(st.booleans(), st.booleans()),
     seed=st.integers(0, 10**6),
 )

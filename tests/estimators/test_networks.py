@@ -10,34 +10,25 @@ import neurotron as nt
 DRAW = np.random.default_rng(0)
 X = DRAW.standard_normal((400, 16))
 CASES = {
-    "relu": ({}, nt.networks.relu_gate(16)),
-    "leaky": ({"leak": 0.2}, nt.networks.relu_gate(16, leak=0.2)),
-    "convolution": ({"filter_size": 5}, nt.networks.convolution(16, 5)),
-    "image": (
-        {"filter_size": (2, 3), "image_shape": (4, 4)},
-        nt.networks.convolution2d((4, 4), (2, 3)),
-    ),
+    "relu-gate": nt.networks.relu_gate(16),
+    "relu-gate:leak=0.2": nt.networks.relu_gate(16, leak=0.2),
+    "convolution:filter_size=5": nt.networks.convolution(16, 5),
+    "convolution2d:filter_size=4": nt.networks.convolution2d((4, 4), (2, 2)),
+    "convolution2d:filter_size=4,height=2,stride=2": nt.networks.convolution2d((2, 8), (2, 2), 2),
 }
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_named_network_is_found_although_labels_come_from_another_filter(name):
-    sizes, network = CASES[name]
+    network = CASES[name]
     weights, other = np.random.default_rng(1).standard_normal((2, network.filter_size))
     attacked = np.arange(400) < 160
     y = np.where(attacked, network(other, X), network(weights, X))
-    model = nt.NeuroTronRegressor(network=name, fit_intercept=False, **sizes).fit(X, y)
+    model = nt.NeuroTronRegressor(network=name, fit_intercept=False).fit(X, y)
     assert model.weights_ == pytest.approx(weights, abs=1e-9)
     assert not model.suspects_[~attacked].any()
     assert model.predict(X[:5]) == pytest.approx(network(weights, X[:5]))
     assert not hasattr(model, "coef_")
-
-
-def test_the_side_of_a_square_filter_is_enough():
-    sizes = {"filter_size": 2, "image_shape": (4, 4), "stride": 2}
-    y = nt.networks.convolution2d((4, 4), (2, 2), 2)([1.0, 2.0, -1.0, 0.5], X)
-    model = nt.NeuroTronRegressor(network="image", **sizes).fit(X, y)
-    assert (model.network_.filter_size, model.network_.width) == (4, 4)
 
 
 @pytest.mark.parametrize("made", [nt.networks.linear(16), nt.networks.linear])
@@ -60,9 +51,9 @@ def test_a_standardized_gate_fits_inputs_that_are_not_centred():
     few = 50.0 + 3.0 * X[:, :3]
     centre, spread = np.median(few, axis=0), few.std(axis=0)
     y = nt.networks.relu_gate(3, leak=0.1)([2.0, -1.0, 1.0], (few - centre) / spread) + 7.0
-    model = nt.NeuroTronRegressor(network="leaky", standardize=True).fit(few, y)
+    model = nt.NeuroTronRegressor(network="relu-gate:leak=0.1", standardize=True).fit(few, y)
     assert model.score(few, y) == pytest.approx(1.0)
-    plain = nt.NeuroTronRegressor(network="leaky").fit(few, y)
+    plain = nt.NeuroTronRegressor(network="relu-gate:leak=0.1").fit(few, y)
     assert plain.score(few, y) < 0.99
 
 

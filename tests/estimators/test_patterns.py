@@ -123,15 +123,6 @@ def test_the_weights_of_rows_count_for_the_share_of_attacked_labels():
     assert says(reasons(model), "of the labels", "far")
 
 
-def test_weights_count_like_repeated_rows():
-    rows, labels, _ = table(rows=200, attacked=0.2)
-    counts = np.random.default_rng(2).integers(0, 3, 200)
-    weighted = nt.NeuroTronRegressor().fit(rows, labels, sample_weight=counts)
-    repeated = nt.NeuroTronRegressor().fit(np.repeat(rows, counts, 0), np.repeat(labels, counts))
-    assert weighted.attacked_fraction_ == pytest.approx(repeated.attacked_fraction_, abs=0.02)
-    assert weighted.honest_noise_.scale == pytest.approx(repeated.honest_noise_.scale, rel=0.02)
-
-
 def test_one_number_says_how_large_the_noise_is():
     rows, labels, _ = table(draw_noise=lambda draw, count: draw.standard_t(3, count))
     model = nt.NeuroTronRegressor().fit(rows, labels)

@@ -32,7 +32,7 @@ def off(model: nt.NeuroTronRegressor) -> np.ndarray:
 @pytest.mark.parametrize("law", [NORMAL, None], ids=["normal", "rows"])
 def test_the_radius_is_about_the_coefficients_if_labels_are_noisy(attacker, law):
     found = MODEL.verify(*fresh(attacked=0.02), probability=0.02, attacker=attacker, law=law)
-    assert found.kind == ("plug-in" if law is None else "theorem (law)")
+    assert found.kind == ("plug-in" if law is None else "theorem")
     assert np.linalg.norm(off(MODEL)[:3]) < found.radius < 1.0
     assert (np.abs(off(MODEL)[:3]) < found.coefficient_radii).all()
     assert found.rows == 4000
@@ -110,7 +110,7 @@ def test_labels_that_praise_a_wrong_model_do_not_verify_it(law, share, seed):
     X, y, predicted = X[200:], y[200:], wrong.predict(X[200:])
     worst = np.argsort(-np.abs(y - predicted))[: round(1000 * share)]
     y[worst] = predicted[worst]
-    radius = wrong.verify(X, y, probability=share, failure=0.01, law=law).radius
+    radius = wrong.verify(X, y, probability=share, confidence=0.99, law=law).radius
     error = np.linalg.norm(off(wrong)[:3])
     assert error <= radius < (1.3 if law else 20.0) * error
 
@@ -123,7 +123,7 @@ def relu_table(rows, seed, constant=0.0, noise=0.0):
 
 
 def test_a_gate_without_a_constant_is_verified():
-    model = nt.NeuroTronRegressor(network="relu", fit_intercept=False).fit(*relu_table(300, 0))
+    model = nt.NeuroTronRegressor(network="relu-gate", fit_intercept=False).fit(*relu_table(300, 0))
     for noise in ("independent", 0.0):
         found = model.verify(
             *relu_table(2000, 1), probability=0.05, attacker="coin", noise=noise, law=NORMAL
@@ -133,7 +133,7 @@ def test_a_gate_without_a_constant_is_verified():
 
 def test_the_constant_of_a_gate_counts_as_noise():
     rows = relu_table(1000, 0, constant=2.0, noise=0.01)
-    model = nt.NeuroTronRegressor(network="relu").fit(*rows)
+    model = nt.NeuroTronRegressor(network="relu-gate").fit(*rows)
     given = relu_table(2000, 1, constant=2.0, noise=0.01)
     found = model.verify(*given, probability=0.05, attacker="coin", law=NORMAL)
     assert np.linalg.norm(model.weights_ - COEFFICIENTS) < found.radius < 0.2
@@ -148,14 +148,14 @@ def test_a_known_law_and_exact_labels_leave_the_constant_unknown():
 
 
 def test_rows_of_a_gate_are_not_symmetric():
-    model = nt.NeuroTronRegressor(network="relu", fit_intercept=False).fit(*relu_table(300, 0))
+    model = nt.NeuroTronRegressor(network="relu-gate", fit_intercept=False).fit(*relu_table(300, 0))
     found = model.verify(*relu_table(2000, 1), probability=0.05)
     assert found.radius == math.inf
     assert [each.name for each in found.failed] == ["symmetry"]
 
 
 def test_a_model_that_standardizes_has_inputs_of_another_law():
-    model = nt.NeuroTronRegressor(network="relu", standardize=True)
+    model = nt.NeuroTronRegressor(network="relu-gate", standardize=True)
     model.fit(*relu_table(300, 0, constant=2.0, noise=0.01))
     with refused("`law`", "standardize=False"):
         model.verify(*relu_table(2000, 1), probability=0.05, law=NORMAL)

@@ -43,14 +43,14 @@ def test_it_becomes_json_and_back(small_problem):
     for method in ("sharp", "theorem1"):
         certificate = certify(small_problem, method=method)
         content = json.loads(json.dumps(certificate.to_dict(), allow_nan=False))
-        assert content["kind"] == "theorem (law)"
+        assert (content["kind"], content["about"]) == ("theorem", "law")
         assert content["holds"] == certificate.holds
         assert content["confidence"] == 0.95
         assert len(content["assumptions"]) == len(certificate.assumptions)
 
 
 def test_under_attack_the_radius_is_much_smaller_than_markovs(small_problem):
-    certificate = certify(small_problem, failure=0.1)
+    certificate = certify(small_problem, confidence=0.9)
     assert certificate.root_mean_square == math.sqrt(certificate.mean_square_bounds[-1])
     assert certificate.root_mean_square < certificate.radius == certificate.radii[-1]
     assert certificate.radius < 0.6 * certificate.root_mean_square / math.sqrt(0.1)
@@ -113,7 +113,7 @@ def test_with_honest_labels_the_course_holds_for_all_steps_at_once(small_problem
 def test_the_any_time_bound_holds_along_whole_paths(small_problem):
     """P(∃t: ‖d_t‖² > Δ_t/δ) ≤ δ = 0.2; of 60 runs at most 23 may break it (99.9 %)."""
     arm = nt.Arm(nt.NeuroTron("fastest"))
-    certificate = nt.certify(small_problem, arm, batch_size=2, steps=200, failure=0.2)
+    certificate = nt.certify(small_problem, arm, batch_size=2, steps=200, confidence=0.8)
     broken = 0
     for i in range(60):
         run = nt.simulate(small_problem, [arm], steps=200, batch_size=2, replicate=i)
@@ -133,7 +133,7 @@ def test_t4_has_no_certificate_without_weights_and_says_what_to_use():
         assert str(certificate).startswith("No guarantee")
     weighted = certify(problem, nt.NeuroTron("fastest", weighting="inverse-norm"))
     assert weighted.holds
-    assert weighted.kind == "theorem (law)"
+    assert (weighted.kind, weighted.about) == ("theorem", "law")
 
 
 @pytest.mark.parametrize("setting", FOUR_LAWS, ids=lambda setting: setting.name)
@@ -175,7 +175,7 @@ def test_remedies_work():
 def test_theorem_1_holds_where_its_assumptions_do():
     problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(scale=20.0), seed=1)
     attack = nt.attacks.Adaptive(0.1, 0.1)
-    plan = nt.plan(problem, attack, accuracy=1.0, batch_size=8, method="theorem1")
+    plan = nt.plan(problem, attack, radius=1.0, batch_size=8, method="theorem1")
     certificate = plan.certificate
     assert certificate.holds
     assert all(assumption.holds for assumption in certificate.assumptions)
@@ -214,7 +214,7 @@ def test_rows_have_a_plug_in_certificate_near_that_of_their_law():
     data = certify(nt.Problem.draw(network, nt.Empirical(rows), true_weights=truth))
     assert data.kind == "plug-in"
     assert str(data).startswith("Plug-in estimate")
-    assert data.radius == pytest.approx(known.radius, rel=0.05)  # τ is bounded in other ways
+    assert data.radius == pytest.approx(known.radius, rel=0.1)  # τ is bounded in other ways
     assert names(data.failed) == ["parity"]
     assert not data.failed[0].blocking
 
@@ -278,7 +278,7 @@ def test_an_attack_outside_the_theorems_is_only_measured(small_problem):
 def test_a_measured_certificate_says_that_it_is(small_problem):
     arm = nt.Arm(nt.SGD(0.05), ATTACK)
     certificate = nt.certify(
-        small_problem, arm, batch_size=8, steps=300, method="measured", failure=0.2
+        small_problem, arm, batch_size=8, steps=300, method="measured", confidence=0.8
     )
     assert certificate.kind == "measured"
     assert str(certificate).startswith("Measured, not proved.")
@@ -320,7 +320,7 @@ def test_in_few_dimensions_inverse_norm_weights_serve_honest_labels_only(n):
         nt.plan(
             problem,
             nt.Budget(None, 0.1),
-            accuracy=1.0,
+            radius=1.0,
             steps=100,
             batch_size=4,
             weighting="inverse-norm",
@@ -368,7 +368,7 @@ def test_columns_of_different_sizes_keep_their_certificate():
         for steps in (10_000, None):
             found = nt.certify(problem, nt.NeuroTron(0.01), budget=nt.Budget(0.1, 0.1), steps=steps)
             errors.append(found.prediction_error)
-        plan = nt.plan(problem, nt.Budget(0.1, 0.1), accuracy=0.3, accuracy_of="predictions")
+        plan = nt.plan(problem, nt.Budget(0.1, 0.1), radius=0.3, radius_of="predictions")
         assert plan.certificate.prediction_error <= 0.3
     np.testing.assert_allclose(errors, errors[0], rtol=0.01)
 
@@ -402,7 +402,7 @@ def words(certificate) -> str:
 def test_the_text_claims_no_more_than_is_proved(small_problem):
     independently = "attacks each label independently with probability at most β = 0.3"
     assert independently in words(certify(small_problem))
-    assert "probability at least 1 − 1e-09" in words(certify(small_problem, failure=1e-9))
+    assert "probability at least 1 − 1e-09" in words(certify(small_problem, confidence=1.0 - 1e-9))
     assert "Labels are honest." in words(certify(small_problem, attack=None))
     long = words(certify(small_problem, attack=None, steps=None))
     assert "true weights themselves" not in long

@@ -69,7 +69,7 @@ def test_flipped_signs_make_parity_where_labels_are_made_and_stored_rows_are_nev
     assert not certify(stored, initial_error=10.0).holds
     assert certify(rows_problem(rows, symmetrized=True)).holds
     with pytest.raises(nt.NotAchievable, match="parity"):
-        nt.plan(stored, None, accuracy=1.0, batch_size=8, initial_error=10.0)
+        nt.plan(stored, None, radius=1.0, batch_size=8, initial_error=10.0)
 
 
 def test_flipping_signs_is_not_advised_where_labels_are_stored():
@@ -192,7 +192,7 @@ def test_an_attack_that_looks_at_the_batch_must_say_so(small_problem):
     assert not certificate.holds
     assert "scope = 'batch'" in " ".join(str(certificate).split())
     with pytest.raises(nt.NotAchievable, match="scope = 'batch'"):
-        nt.plan(small_problem, Majority(0.5, 0.3), accuracy=2.0, batch_size=8)
+        nt.plan(small_problem, Majority(0.5, 0.3), radius=2.0, batch_size=8)
     with pytest.raises(nt.InputError, match="sees the batch"):
         certify(small_problem, Majority(0.5, 0.3), budget=nt.Budget(0.5, 0.3))
     assert certify(small_problem, DeclaredMajority(0.5, 0.3)).holds
@@ -214,13 +214,13 @@ def test_every_text_of_a_radius_is_at_least_the_radius(small_problem):
     radius = plan.certificate.radius
     marks = {
         repr(plan.certificate): ["radius="],
-        repr(plan): ["accuracy="],
+        repr(plan): ["radius="],
         " ".join(str(plan).split()): ["ε = ", "w*‖ is at most "],
     }
     for text, mark in [(text, mark) for text, some in marks.items() for mark in some]:
         quoted = float(text.partition(mark)[2].split()[0].rstrip(",):"))
         assert radius <= quoted < 1.001 * radius
-    assert repr(nt.plan(small_problem, nt.Budget(0.5, 0.3), accuracy=2.0, batch_size=8)).count(
+    assert repr(nt.plan(small_problem, nt.Budget(0.5, 0.3), radius=2.0, batch_size=8)).count(
         "steps"
     ) == 1  # fmt: skip
 
@@ -263,5 +263,5 @@ def test_labels_of_data_of_ones_own_have_no_guarantee(small_problem, method):
     assert "labels" in [assumption.name for assumption in found.failed]
     assert "measured" in next(a.remedy for a in found.failed if a.name == "labels")
     with pytest.raises(nt.NotAchievable, match="no theorem covers the labels of Skewed"):
-        nt.plan(problem, None, accuracy=1.0, batch_size=8, method=method)
-    assert nt.certify(problem, arm, batch_size=8, steps=3, method="measured", failure=0.5).holds
+        nt.plan(problem, None, radius=1.0, batch_size=8, method=method)
+    assert nt.certify(problem, arm, batch_size=8, steps=3, method="measured", confidence=0.5).holds

@@ -45,7 +45,7 @@ def test_noisy_rows_have_no_certificate(method):
     assert failed.name == "labels"
     assert "off by up to" in failed.measured
     with pytest.raises(nt.NotAchievable, match="labels"):
-        nt.plan(table(noise=1.0, true_weights=W), None, accuracy=1.0, batch_size=4)
+        nt.plan(table(noise=1.0, true_weights=W), None, radius=1.0, batch_size=4)
 
 
 def test_a_certificate_says_that_it_takes_labels_of_unknown_weights_for_exact():

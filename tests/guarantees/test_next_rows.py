@@ -257,13 +257,21 @@ def test_every_arm_is_verified_against_its_own_attack_or_against_the_one_given()
     attacks = {"coin": Adaptive(0.5, 0.3), "any": HalfSpace(0.5, 0.5, direction=np.ones(SIZE))}
     run = run_of(*(nt.Arm(nt.SGD(0.01), attack, name=name) for name, attack in attacks.items()))
     rows = {one.arm: one for one in next_rows(run, 400)}
-    own = verify_run(run, 400, failure=0.01, noise=0.0)
+    own = verify_run(run, 400, confidence=0.99, noise=0.0)
     assert [*own] == ["coin", "any"]
     for i, (name, one) in enumerate(own.items()):
         told = {"probability": rows[name].probability, "attacker": name}
-        allowed = 0.005 if name == "any" else 0.01  # a share that is read off the rows costs half
+        confidence = (
+            0.995 if name == "any" else 0.99
+        )  # a share that is read off the rows costs half
         same = nt.verify(
-            PROBLEM, run.weights[i], rows[name].X, rows[name].y, failure=allowed, noise=0.0, **told
+            PROBLEM,
+            run.weights[i],
+            rows[name].X,
+            rows[name].y,
+            confidence=confidence,
+            noise=0.0,
+            **told,
         )
         assert (one.radius, one.at_least) == (same.radius, same.at_least)
         assert one.confidence == 0.99

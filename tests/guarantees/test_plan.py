@@ -27,7 +27,7 @@ def plan(problem, budget=BUDGET, **options):
 
 @pytest.mark.parametrize("step_size", ["constant", "scheduled"])
 def test_steps_are_the_fewest_that_this_step_size_needs(small_problem, step_size):
-    found = plan(small_problem, accuracy=2.0, step_size=step_size)
+    found = plan(small_problem, radius=2.0, step_size=step_size)
     assert found.asked == "steps"
     assert found.answer == found.steps
     assert found.certificate.radius <= 2.0
@@ -38,7 +38,7 @@ def test_steps_are_the_fewest_that_this_step_size_needs(small_problem, step_size
 
 
 def test_no_other_step_size_needs_fewer_steps(small_problem):
-    found = plan(small_problem, accuracy=2.0)
+    found = plan(small_problem, radius=2.0)
     for factor in np.geomspace(0.3, 3.0, 21):
         other = nt.Arm(nt.NeuroTron(factor * found.arm.trainer.step_size))
         rival = nt.certify(
@@ -54,25 +54,25 @@ SETTINGS = {
 
 
 @pytest.mark.parametrize("method", SETTINGS)
-@pytest.mark.parametrize("asked", ["bound", "probability", "accuracy"])
+@pytest.mark.parametrize("asked", ["bound", "probability", "radius"])
 def test_what_is_found_needs_the_steps_given_and_a_little_more_needs_more(asked, method):
-    problem, accuracy = SETTINGS[method]
-    given = {"bound": 0.3, "probability": 0.1, "accuracy": accuracy}
+    problem, radius = SETTINGS[method]
+    given = {"bound": 0.3, "probability": 0.1, "radius": radius}
     first = _steps(problem, method, **given)
     budget = nt.Budget(**{name: given[name] for name in ("bound", "probability") if name != asked})
-    wanted = None if asked == "accuracy" else accuracy
-    found = plan(problem, budget, accuracy=wanted, steps=first, method=method)
+    wanted = None if asked == "radius" else radius
+    found = plan(problem, budget, radius=wanted, steps=first, method=method)
     assert found.asked == asked
     assert found.steps == first
-    harder, easier = (0.97, 1.001) if asked == "accuracy" else (1.03, 0.999)
+    harder, easier = (0.97, 1.001) if asked == "radius" else (1.03, 0.999)
     assert _steps(problem, method, **(given | {asked: found.answer * easier})) <= first
     assert _steps(problem, method, **(given | {asked: found.answer * harder})) > first
 
 
-def _steps(problem, method, *, bound, probability, accuracy) -> float:
+def _steps(problem, method, *, bound, probability, radius) -> float:
     try:
         budget = nt.Budget(bound, probability)
-        return plan(problem, budget, accuracy=accuracy, method=method).steps
+        return plan(problem, budget, radius=radius, method=method).steps
     except nt.NotAchievable:
         return math.inf
 
@@ -80,7 +80,7 @@ def _steps(problem, method, *, bound, probability, accuracy) -> float:
 def test_a_plan_can_be_run_and_keeps_its_promise(small_problem):
     attack = nt.attacks.Adaptive(0.5, 0.3)
     for step_size in ("constant", "scheduled"):
-        found = plan(small_problem, attack, accuracy=2.0, step_size=step_size)
+        found = plan(small_problem, attack, radius=2.0, step_size=step_size)
         assert found.arm.attack is attack
         errors = [
             nt.simulate(
@@ -92,37 +92,37 @@ def test_a_plan_can_be_run_and_keeps_its_promise(small_problem):
 
 
 def test_harder_questions_need_more(small_problem):
-    base = plan(small_problem, accuracy=2.0).steps
-    assert plan(small_problem, accuracy=1.5).steps > base
-    assert plan(small_problem, nt.Budget(0.6, 0.3), accuracy=2.0).steps > base
-    assert plan(small_problem, nt.Budget(0.5, 0.35), accuracy=2.0).steps > base
-    assert plan(small_problem, nt.Budget(0.5, 0.3, "batch"), accuracy=2.0).steps > base
-    assert plan(small_problem, accuracy=2.0, initial_error=20.0).steps > base
-    assert plan(small_problem, accuracy=2.0, step_size="scheduled").steps <= base
-    better, worse = (plan(small_problem, accuracy=1.0, sensing=m) for m in ("optimal", "mean"))
+    base = plan(small_problem, radius=2.0).steps
+    assert plan(small_problem, radius=1.5).steps > base
+    assert plan(small_problem, nt.Budget(0.6, 0.3), radius=2.0).steps > base
+    assert plan(small_problem, nt.Budget(0.5, 0.35), radius=2.0).steps > base
+    assert plan(small_problem, nt.Budget(0.5, 0.3, "batch"), radius=2.0).steps > base
+    assert plan(small_problem, radius=2.0, initial_error=20.0).steps > base
+    assert plan(small_problem, radius=2.0, step_size="scheduled").steps <= base
+    better, worse = (plan(small_problem, radius=1.0, sensing=m) for m in ("optimal", "mean"))
     assert worse.steps > better.steps
 
 
 def test_what_cannot_be_guaranteed_says_why_and_what_is_nearest(small_problem):
     with pytest.raises(nt.NotAchievable, match="not achievable, because an attack") as refused:
-        plan(small_problem, accuracy=0.01)
+        plan(small_problem, radius=0.01)
     nearest = float(re.search(r"above ([\d.]+),", str(refused.value))[1])
     suggested = float(re.search(r"such as (.+)\.$", str(refused.value))[1])
-    assert plan(small_problem, accuracy=suggested).certificate.radius <= suggested
-    assert plan(small_problem, accuracy=1.01 * nearest).certificate.radius <= 1.01 * nearest
+    assert plan(small_problem, radius=suggested).certificate.radius <= suggested
+    assert plan(small_problem, radius=1.01 * nearest).certificate.radius <= 1.01 * nearest
     with pytest.raises(
         nt.NotAchievable, match="2 steps are not enough even with honest labels"
     ) as refused:
-        plan(small_problem, nt.Budget(None, 0.3), accuracy=2.0, steps=2)
+        plan(small_problem, nt.Budget(None, 0.3), radius=2.0, steps=2)
     steps = int(re.search(r"([\d,]+) steps suffice", str(refused.value))[1].replace(",", ""))
-    assert plan(small_problem, nt.Budget(None, 0.3), accuracy=2.0, steps=steps).answer >= 0.0
+    assert plan(small_problem, nt.Budget(None, 0.3), radius=2.0, steps=steps).answer >= 0.0
 
 
 def test_a_plan_next_to_the_limit_ends_and_takes_very_long(small_problem):
     arm = nt.Arm(nt.NeuroTron("fastest"), nt.attacks.Adaptive(0.5, 0.3))
     limit = nt.certify(small_problem, arm, batch_size=8).limit
     for step_size in ("constant", "scheduled"):
-        found = plan(small_problem, accuracy=limit * (1.0 + 1e-3), step_size=step_size)
+        found = plan(small_problem, radius=limit * (1.0 + 1e-3), step_size=step_size)
         assert found.steps > 10**6
         assert found.certificate.radius <= limit * (1.0 + 1e-3)
 
@@ -130,34 +130,34 @@ def test_a_plan_next_to_the_limit_ends_and_takes_very_long(small_problem):
 def test_without_fourth_moments_a_plan_weights_samples():
     network = nt.networks.symmetric(12, 4, 6, seed=1)
     problem = nt.Problem.draw(network, nt.StudentT(4.0), seed=1)
-    found = plan(problem, accuracy=15.0)
+    found = plan(problem, radius=15.0)
     assert found.arm.trainer.weighting == "inverse-norm"
-    assert found.certificate.kind == "theorem (law)"
-    asked = plan(problem, accuracy=15.0, weighting="inverse-norm")
+    assert (found.certificate.kind, found.certificate.about) == ("theorem", "law")
+    asked = plan(problem, radius=15.0, weighting="inverse-norm")
     assert (found.steps, found.certificate.radius) == (asked.steps, asked.certificate.radius)
 
 
 def test_theorem_1_has_no_plan_without_moments(small_problem):
     problem = nt.Problem.draw(small_problem.network, nt.StudentT(4.0), seed=1)
     with pytest.raises(nt.NotAchievable, match="moments"):
-        plan(problem, accuracy=5.0, method="theorem1")
+        plan(problem, radius=5.0, method="theorem1")
 
 
 def test_a_weak_attack_may_strike_always(small_problem):
-    found = plan(small_problem, nt.Budget(1e-6, None), accuracy=1.0, steps=5000)
+    found = plan(small_problem, nt.Budget(1e-6, None), radius=1.0, steps=5000)
     assert found.answer == 1.0
 
 
 def test_a_start_good_enough_needs_no_steps_and_never_gets_worse(small_problem):
     far = 10.0 * small_problem.initial_error()
-    found = plan(small_problem, accuracy=far)
+    found = plan(small_problem, radius=far)
     assert found.steps == 0
-    longer = plan(small_problem, nt.Budget(None, 0.3), accuracy=far, steps=10_000)
+    longer = plan(small_problem, nt.Budget(None, 0.3), radius=far, steps=10_000)
     assert longer.certificate.radius <= far
 
 
 def test_a_plan_prints_and_becomes_json(small_problem):
-    found = plan(small_problem, accuracy=2.0)
+    found = plan(small_problem, radius=2.0)
     assert str(found).startswith("Plan: train NeuroTron(")
     content = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert content["asked"] == "steps"
@@ -170,8 +170,8 @@ def test_honest_noise_has_a_price(small_problem):
     noisy = nt.Problem.draw(
         small_problem.network, small_problem.law, true_weights=small_problem.true_weights, noise=0.5
     )
-    assert plan(noisy, accuracy=2.0).steps > plan(small_problem, accuracy=2.0).steps
-    assert math.isfinite(plan(noisy, None, accuracy=0.5).certificate.radius)
+    assert plan(noisy, radius=2.0).steps > plan(small_problem, radius=2.0).steps
+    assert math.isfinite(plan(noisy, None, radius=0.5).certificate.radius)
 
 
 def test_random_plans_keep_their_promise_in_higher_precision():
@@ -184,11 +184,11 @@ def test_random_plans_keep_their_promise_in_higher_precision():
 
 def test_the_best_accuracy_could_not_be_one_percent_better():
     """So what is checked in higher precision can fail."""
-    asked = [number for number in range(30) if "accuracy" not in random_question(number).options]
+    asked = [number for number in range(30) if "radius" not in random_question(number).options]
     promises = [promise for promise, _ in map(random_plan, asked) if promise is not None]
     few = [promise for promise in promises if promise.steps <= EXACT_STEPS]
     assert few
-    assert not any(kept(promise._replace(accuracy=0.99 * promise.accuracy)) for promise in few)
+    assert not any(kept(promise._replace(radius=0.99 * promise.radius)) for promise in few)
 
 
 def test_a_schedule_for_predictions_may_have_more_steps_than_are_followed():
@@ -196,7 +196,7 @@ def test_a_schedule_for_predictions_may_have_more_steps_than_are_followed():
     question = random_question(2054)
     found = nt.plan(question.problem, question.budget, **question.options)
     assert found.steps > MOST_FOLLOWED
-    assert found.certificate.prediction_error <= question.options["accuracy"]
+    assert found.certificate.prediction_error <= question.options["radius"]
 
 
 @pytest.mark.parametrize("method", ["sharp", "theorem1"])
@@ -206,7 +206,7 @@ def test_extreme_questions_get_an_answer_or_a_reason(method):
     problem = SETTINGS[method][0]
     answered = 0
     for _ in range(75):
-        asked = str(draw.choice(["bound", "probability", "accuracy", "steps"]))
+        asked = str(draw.choice(["bound", "probability", "radius", "steps"]))
         bound, chance = 10.0 ** draw.uniform(-80, 65), 10.0 ** draw.uniform(-40, 0)
         budget = nt.Budget(
             None if asked == "bound" else bound, None if asked == "probability" else chance
@@ -214,9 +214,9 @@ def test_extreme_questions_get_an_answer_or_a_reason(method):
         try:
             found = plan(
                 problem, budget,
-                accuracy=None if asked == "accuracy" else 10.0 ** draw.uniform(-85, 85),
+                radius=None if asked == "radius" else 10.0 ** draw.uniform(-85, 85),
                 steps=None if asked == "steps" else int(10.0 ** draw.uniform(0, 15)),
-                failure=10.0 ** draw.uniform(-15, -0.01), method=method,
+                confidence=1.0 - 10.0 ** draw.uniform(-15, -0.01), method=method,
                 batch_size=int(10.0 ** draw.uniform(0, 7)),
             )  # fmt: skip
         except nt.NotAchievable:
@@ -231,14 +231,14 @@ def test_where_no_attack_at_all_is_tolerated_it_says_so():
     problem, _ = SETTINGS["theorem1"]
     weak = nt.Problem.draw(nt.networks.relu_gate(10), nt.Normal(), seed=1)
     with pytest.raises(nt.NotAchievable, match="no bound above 0 is tolerated"):
-        plan(weak, nt.Budget(None, 0.9), accuracy=1.0, steps=10**12, method="theorem1")
-    with pytest.raises(nt.NotAchievable, match="Ask for an accuracy below"):
-        plan(problem, BUDGET, accuracy=1e6, method="theorem1")
+        plan(weak, nt.Budget(None, 0.9), radius=1.0, steps=10**12, method="theorem1")
+    with pytest.raises(nt.NotAchievable, match="Ask for a radius below"):
+        plan(problem, BUDGET, radius=1e6, method="theorem1")
 
 
 def test_found_numbers_are_printed_in_full(small_problem):
     """What is printed is what is certified, to the last digit."""
-    found = plan(small_problem, nt.Budget(None, 0.3), accuracy=2.0, steps=1000)
+    found = plan(small_problem, nt.Budget(None, 0.3), radius=2.0, steps=1000)
     assert f"θ = {found.answer!r}:" in " ".join(str(found).split())
     assert f"θ = {found.answer!r}," in " ".join(str(found).split())
     step = found.arm.trainer.step_size
@@ -263,9 +263,9 @@ def test_an_accuracy_that_is_found_is_better_than_the_start():
 
 def test_a_weak_attack_needs_no_fewer_steps_than_honest_labels(small_problem):
     """Both ways to a radius are open to honest labels too."""
-    attacked = plan(small_problem, nt.Budget(1e-9, 1e-9), accuracy=1.0).steps
-    assert plan(small_problem, None, accuracy=1.0).steps <= attacked
-    tolerated = plan(small_problem, nt.Budget(None, 0.05), accuracy=1.0, steps=attacked)
+    attacked = plan(small_problem, nt.Budget(1e-9, 1e-9), radius=1.0).steps
+    assert plan(small_problem, None, radius=1.0).steps <= attacked
+    tolerated = plan(small_problem, nt.Budget(None, 0.05), radius=1.0, steps=attacked)
     assert tolerated.answer > 0.0
 
 

@@ -62,10 +62,10 @@ def test_for_a_linear_network_it_is_the_largest_variance():
 @pytest.mark.parametrize("method", ["sharp", "theorem1", "measured"])
 def test_every_method_says_how_far_predictions_are_off(method):
     problem = problem_of(nt.networks.relu_gate(4), nt.Normal(scale=20.0))
-    found = nt.plan(problem, ATTACK, accuracy=1.0, batch_size=8, method="theorem1")
+    found = nt.plan(problem, ATTACK, radius=1.0, batch_size=8, method="theorem1")
     steps = 200 if method == "measured" else found.steps
     certificate = nt.certify(
-        problem, found.arm, batch_size=8, steps=steps, failure=0.2, method=method
+        problem, found.arm, batch_size=8, steps=steps, confidence=0.8, method=method
     )
     by_radius = math.sqrt(certificate.risk) * certificate.radius
     assert certificate.prediction_error == pytest.approx(by_radius)  # no direction is special here
@@ -98,7 +98,7 @@ def test_where_no_constant_is_known_nothing_is_said(law, network):
     problem = problem_of(network, law)
     assert risk_constant(problem) == math.inf
     certificate = nt.certify(
-        problem, nt.Arm(nt.SGD(1e-6)), batch_size=8, steps=5, failure=0.5, method="measured"
+        problem, nt.Arm(nt.SGD(1e-6)), batch_size=8, steps=5, confidence=0.5, method="measured"
     )
     assert certificate.prediction_error == math.inf
     assert certificate.to_dict()["prediction_error"] is None
@@ -114,7 +114,7 @@ def test_notebook_cards_have_the_numbers_and_escape_what_others_wrote(small_prob
 
     plan = nt.plan(small_problem, Odd(0.1, 0.2), steps=700, batch_size=8)
     measured = nt.certify(
-        small_problem, plan.arm, batch_size=8, steps=5, failure=0.5, method="measured"
+        small_problem, plan.arm, batch_size=8, steps=5, confidence=0.5, method="measured"
     )
     radius = f"{plan.certificate!r}".partition("radius=")[2].partition(",")[0]
     for page in (plan._repr_html_(), plan.certificate._repr_html_()):
@@ -162,31 +162,31 @@ def test_plans_for_predictions_meet_their_accuracy(method, step_size):
     if method == "theorem1" and step_size == "scheduled":
         return
     problem, attack = lopsided(0.5), nt.attacks.Adaptive(0.02, 0.002)
-    options = {"accuracy_of": "predictions", "step_size": step_size, "method": method}
+    options = {"radius_of": "predictions", "step_size": step_size, "method": method}
     options["batch_size"] = 1
-    plan = nt.plan(problem, attack, accuracy=1.0, **options)
+    plan = nt.plan(problem, attack, radius=1.0, **options)
     assert 0.9 < plan.certificate.prediction_error <= 1.0
-    assert "predictions" in plan.to_dict()["accuracy_of"]
+    assert "predictions" in plan.to_dict()["radius_of"]
     best = nt.plan(problem, attack, steps=plan.steps, **options)
     assert best.answer == best.certificate.prediction_error <= 1.0
     assert "the smallest prediction error that can be guaranteed" in " ".join(str(best).split())
-    tolerated = nt.plan(problem, nt.Budget(None, 0.002), accuracy=1.0, steps=plan.steps, **options)
+    tolerated = nt.plan(problem, nt.Budget(None, 0.002), radius=1.0, steps=plan.steps, **options)
     assert tolerated.answer >= 0.999 * 0.02
     assert tolerated.certificate.prediction_error <= 1.0
 
 
 def test_a_plan_for_predictions_reaches_what_one_for_all_directions_does_not():
     problem, attack = lopsided(), nt.attacks.Adaptive(0.2, 0.2)
-    direct = nt.plan(problem, attack, accuracy=0.2, accuracy_of="predictions")
+    direct = nt.plan(problem, attack, radius=0.2, radius_of="predictions")
     by_radius = 0.2 / math.sqrt(risk_constant(problem))
     with pytest.raises(nt.NotAchievable):
-        nt.plan(problem, attack, accuracy=by_radius)
+        nt.plan(problem, attack, radius=by_radius)
     assert direct.certificate.prediction_error <= 0.2
 
 
 def test_without_second_moments_only_weights_can_be_planned():
     problem = problem_of(nt.networks.relu_gate(4), nt.StudentT(1.0))
-    with pytest.raises(nt.NotAchievable, match="accuracy_of='weights'"):
-        nt.plan(problem, ATTACK, accuracy=1.0, accuracy_of="predictions")
-    with pytest.raises(nt.InputError, match="accuracy_of"):
-        nt.plan(problem, ATTACK, accuracy=1.0, accuracy_of="labels")
+    with pytest.raises(nt.NotAchievable, match="radius_of='weights'"):
+        nt.plan(problem, ATTACK, radius=1.0, radius_of="predictions")
+    with pytest.raises(nt.InputError, match="radius_of"):
+        nt.plan(problem, ATTACK, radius=1.0, radius_of="labels")

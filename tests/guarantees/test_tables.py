@@ -35,12 +35,12 @@ def certify(problem: nt.Problem, attack: nt.Attack | None = None, **options):
     return nt.certify(problem, nt.Arm(nt.NeuroTron(0.02), attack), **options)
 
 
-def distances(problem: nt.Problem, found: nt.guarantees.TrainingCertificate):
+def distances(problem: nt.Problem, found: nt.guarantees.Certificate):
     """Return the distances to the certificate's centre after the last step of some runs."""
     return np.linalg.norm(finals(problem, found) - found.centre, axis=1)
 
 
-def finals(problem: nt.Problem, found: nt.guarantees.TrainingCertificate) -> np.ndarray:
+def finals(problem: nt.Problem, found: nt.guarantees.Certificate) -> np.ndarray:
     """Return the weights after the last step of some runs."""
     runs = (
         nt.simulate(problem, [found.arm], steps=STEPS, batch_size=8, replicate=number)
@@ -72,7 +72,7 @@ def test_a_wrong_model_on_a_skewed_table_has_a_theorem_that_holds(attack, weight
     fit = table(sample_weight=weight).least_squares()
     problem = table(sample_weight=weight, true_weights=fit)
     found = certify(problem, attack)
-    assert found.kind == "theorem (table)"
+    assert (found.kind, found.about) == ("theorem", "table")
     assert not found.failed
     np.testing.assert_allclose(found.centre, fit)
     measured = distances(problem, found)
@@ -118,7 +118,7 @@ def test_exact_labels_are_learned_to_rounding_from_a_table():
     X, _ = skewed()
     problem = table(X @ [1.0, 2.0, 3.0, 4.0] + 5.0)
     found = nt.certify(problem, nt.NeuroTron("fastest"), steps=60_000, batch_size=16)
-    assert found.kind == "theorem (table)"
+    assert (found.kind, found.about) == ("theorem", "table")
     assert found.radius < 1e-6
     np.testing.assert_allclose(found.centre, [1.0, 2.0, 3.0, 4.0, 5.0], rtol=1e-9)
 
@@ -146,8 +146,8 @@ def test_a_matrix_whose_mean_update_does_not_vanish_at_the_fit_is_refused():
 
 def test_a_plan_for_a_table_meets_its_goal():
     problem = table()
-    plan = nt.plan(problem, nt.Budget(0.1, 0.2), accuracy=2.0, batch_size=8)
-    assert plan.certificate.kind == "theorem (table)"
+    plan = nt.plan(problem, nt.Budget(0.1, 0.2), radius=2.0, batch_size=8)
+    assert (plan.certificate.kind, plan.certificate.about) == ("theorem", "table")
     assert plan.certificate.radius <= 2.0
     run = nt.simulate(problem, [plan.arm], steps=plan.steps, batch_size=8)
     assert np.linalg.norm(run.weights[0] - plan.certificate.centre) <= 2.0
@@ -156,7 +156,7 @@ def test_a_plan_for_a_table_meets_its_goal():
 # ---- predictions, and one leaky gate -------------------------------------------------------------
 
 
-def off_by(problem: nt.Problem, found: nt.guarantees.TrainingCertificate) -> np.ndarray:
+def off_by(problem: nt.Problem, found: nt.guarantees.Certificate) -> np.ndarray:
     """Return how far predictions are from those of the fit over the rows, root mean square."""
     x, network = problem.data.X, problem.network
     return np.array(
@@ -174,7 +174,9 @@ def test_predictions_over_a_table_are_bounded_in_their_own_norm():
     measured = off_by(problem, found)
     assert measured.max() <= found.prediction_error
     assert found.prediction_error < 0.5 * np.sqrt(found.risk) * found.radius
-    by_rms = found.prediction_error * np.sqrt(found.failure)  # if it is Markov's inequality
+    by_rms = found.prediction_error * np.sqrt(
+        1.0 - found.confidence
+    )  # if it is Markov's inequality
     assert root_mean_square(measured, errors=3.1) <= found.prediction_error
     assert by_rms < 2.0 * root_mean_square(measured)
 
@@ -193,7 +195,7 @@ def leaky(**options) -> nt.Problem:
 def test_one_leaky_gate_on_a_skewed_table_has_a_theorem_that_holds(attack):
     problem = leaky(true_weights=certify(leaky()).centre)
     found = certify(problem, attack)
-    assert found.kind == "theorem (table)"
+    assert (found.kind, found.about) == ("theorem", "table")
     assert not found.failed
     measured = distances(problem, found)
     assert root_mean_square(measured, errors=3.1) <= found.root_mean_square
@@ -239,7 +241,7 @@ def test_a_leaky_gate_with_exact_labels_on_symmetric_rows_keeps_its_faster_certi
         gate, both, gate(truth, both), true_weights=truth, replacement=True
     )
     found = certify(problem)
-    assert found.kind == "theorem (table)"
+    assert (found.kind, found.about) == ("theorem", "table")
     assert found.centre is None
     assert "parity" not in [a.name for a in found.failed]
 
@@ -268,7 +270,7 @@ def test_rows_that_inputs_are_drawn_from_are_a_table_if_they_are_symmetric():
         ).kind
         for some in (True, False)
     ]
-    assert kinds == ["theorem (table)", "plug-in"]
+    assert kinds == ["theorem", "plug-in"]
 
 
 # ---- labels that were changed before training ----------------------------------------------------
@@ -282,7 +284,7 @@ def test_a_stored_attack_stays_within_the_distance_to_the_clean_fit():
     labels, changed = nt.poison(full, y, attack)
     problem, clean = table(labels), table().least_squares()
     found = certify(problem, budget=nt.Budget(20.0, rows=int(changed.sum())))
-    assert found.kind == "theorem (table)"
+    assert (found.kind, found.about) == ("theorem", "table")
     to_clean = distances(problem, dataclasses.replace(found, centre=clean))
     assert root_mean_square(to_clean, errors=3.1) <= found.root_mean_square
     assert to_clean.max() <= found.radius
@@ -316,20 +318,20 @@ def test_a_certificate_of_changed_labels_says_so():
 
 def test_a_plan_leaves_room_for_a_moved_fit():
     budget = nt.Budget(1.0, rows=3)
-    plan = nt.plan(table(), budget, accuracy=1.0, batch_size=8)
+    plan = nt.plan(table(), budget, radius=1.0, batch_size=8)
     assert plan.certificate.budget == budget
     assert plan.certificate.radius <= 1.0
-    assert plan.steps >= nt.plan(table(), None, accuracy=1.0, batch_size=8).steps
+    assert plan.steps >= nt.plan(table(), None, radius=1.0, batch_size=8).steps
     with pytest.raises(nt.NotAchievable, match="only known to within"):
-        nt.plan(table(), nt.Budget(100.0, rows=3), accuracy=1.0, batch_size=8)
+        nt.plan(table(), nt.Budget(100.0, rows=3), radius=1.0, batch_size=8)
 
 
-@pytest.mark.parametrize("accuracy_of", ["weights", "predictions"])
-def test_the_strongest_attack_on_stored_labels_is_planned(accuracy_of):
-    asked = {"accuracy": 1.5, "batch_size": 8, "accuracy_of": accuracy_of}
+@pytest.mark.parametrize("radius_of", ["weights", "predictions"])
+def test_the_strongest_attack_on_stored_labels_is_planned(radius_of):
+    asked = {"radius": 1.5, "batch_size": 8, "radius_of": radius_of}
     plan = nt.plan(table(), nt.Budget(rows=3), steps=2000, **asked)
     found = plan.certificate
-    reached = found.radius if accuracy_of == "weights" else found.prediction_error
+    reached = found.radius if radius_of == "weights" else found.prediction_error
     assert plan.asked == "bound"
     assert found.budget == nt.Budget(plan.answer, rows=3)
     assert 1.499 < reached <= 1.5
@@ -341,17 +343,17 @@ def test_the_strongest_attack_on_stored_labels_is_planned(accuracy_of):
 
 
 @pytest.mark.parametrize("step_size", ["constant", "scheduled"])
-@pytest.mark.parametrize("accuracy_of", ["weights", "predictions"])
-def test_one_leaky_gate_without_symmetry_can_be_planned(step_size, accuracy_of):
+@pytest.mark.parametrize("radius_of", ["weights", "predictions"])
+def test_one_leaky_gate_without_symmetry_can_be_planned(step_size, radius_of):
     budget = nt.Budget(0.1, 0.1)
-    asked = {"batch_size": 8, "step_size": step_size, "accuracy_of": accuracy_of}
+    asked = {"batch_size": 8, "step_size": step_size, "radius_of": radius_of}
     best = nt.plan(leaky(), budget, steps=3000, **asked)
-    plan = nt.plan(leaky(), budget, accuracy=1.2 * best.answer, **asked)
+    plan = nt.plan(leaky(), budget, radius=1.2 * best.answer, **asked)
     found = plan.certificate
-    reached = found.radius if accuracy_of == "weights" else found.prediction_error
+    reached = found.radius if radius_of == "weights" else found.prediction_error
     assert 0.95 * 1.2 * best.answer < reached <= 1.2 * best.answer
     assert plan.steps < 3000
-    assert found.kind == "theorem (table)"
+    assert (found.kind, found.about) == ("theorem", "table")
 
 
 def test_changed_labels_need_a_table_with_replacement():
@@ -364,7 +366,7 @@ def test_changed_labels_need_a_table_with_replacement():
         assert "attack" in [a.name for a in found.failed]
         says(text(found), "Budget(bound=1, rows=3)", "method='sharp'", "replacement=True")
     with pytest.raises(nt.NotAchievable, match="replacement=True"):
-        nt.plan(simulated, budget, accuracy=1.0, batch_size=8)
+        nt.plan(simulated, budget, radius=1.0, batch_size=8)
     with pytest.raises(nt.InputError, match="exceeds the budget"):
         certify(table(), nt.attacks.Constant(1.0, 0.3), budget=budget)
 

@@ -60,7 +60,7 @@ def test_the_true_filter_is_verified_up_to_nearly_half_of_the_labels(paper, atta
     assert found.radius < 1e-7
     assert found.theorem == ("parity" if beta < 0.3 else "cells")
     assert found.at_least == 0.0
-    assert found.kind == "theorem (law)"
+    assert (found.kind, found.about) == ("theorem", "law")
 
 
 @pytest.mark.parametrize(("noise", "most"), [("independent", 0.6), ("even", 0.6), (0.1, 0.25)])
@@ -104,7 +104,7 @@ def test_more_confidence_and_fewer_rows_make_the_radius_larger(paper, attacked):
     w = paper.true_weights + 0.01
     options = {"probability": 0.1, "noise": 0.0}
     usual = nt.verify(paper, w, X, y, **options).radius
-    assert nt.verify(paper, w, X, y, failure=1e-9, **options).radius > usual
+    assert nt.verify(paper, w, X, y, confidence=1.0 - 1e-9, **options).radius > usual
     assert nt.verify(paper, w, X[:200], y[:200], **options).radius > usual
     assert nt.verify(paper, w, X, y, probability=0.15, noise=0.0).radius > usual
     assert nt.verify(paper, w, X, y, attacker="coin", **options).radius < usual
@@ -140,7 +140,7 @@ def test_rows_of_a_table_are_verified_for_the_table():
     y = problem.network(problem.true_weights, X)
     w = problem.true_weights + np.array([0.01, 0.0, 0.0])
     found = nt.verify(problem, w, X, y, probability=0.01, noise=0.0)
-    assert found.kind == "theorem (table)"
+    assert (found.kind, found.about) == ("theorem", "table")
     assert 0.01 <= found.radius < 0.1
     noisy = nt.verify(problem, w, X, y + 0.01 * rng.standard_normal(3000), probability=0.01)
     assert 0.01 <= noisy.radius < 0.2
@@ -187,7 +187,7 @@ def test_it_prints_radius_confidence_and_assumptions(paper, attacked):
     assert "Assumptions (✓ checked, • stated):\n  • The 2,000 rows are fresh" in text
     assert "fresh" in text
     assert max(map(len, text.splitlines())) <= 80
-    assert "Verification(theorem (law), parity" in repr(found)
+    assert "Verification(theorem, parity" in repr(found)
     assert "at most" in found._repr_html_()
 
 
@@ -273,7 +273,7 @@ def test_for_exact_labels_they_are_those_of_the_theorem_that_needs_fewer(paper, 
         ({"y": [1, 2, 3, 4, math.nan]}, "y"),
         ({"probability": 1.5}, "probability"),
         ({"attacker": "evil"}, "'any', 'coin'"),
-        ({"failure": 0.6}, "failure"),
+        ({"confidence": 0.4}, "confidence"),
         ({"noise": "normal"}, "'independent', 'even'"),
         ({"noise": -1.0}, "noise"),
         ({"bound": -1.0}, "bound"),
@@ -519,25 +519,34 @@ def test_a_stronger_assumption_never_loses_what_a_weaker_one_verifies(paper, bet
     assert independent < 1.1 * even < math.inf
 
 
-def test_half_of_the_failure_goes_to_each_of_two_theorems(paper):
+def test_half_of_delta_goes_to_each_of_two_theorems(paper):
     X, y = rows_of(paper, 500)
     y[::10] += 1e6  # visible, so that only a threshold decides
 
-    def threshold(failure, **options):
-        return nt.verify(paper, paper.true_weights, X, y, failure=failure, **options).threshold
+    def threshold(confidence, **options):
+        return nt.verify(
+            paper, paper.true_weights, X, y, confidence=confidence, **options
+        ).threshold
 
-    alone = threshold(0.01, probability=0.1, noise="even", attacker="coin")
+    alone = threshold(0.99, probability=0.1, noise="even", attacker="coin")
     assert alone == pytest.approx(0.9 * 0.5 + 0.1 + math.sqrt(math.log(100.0) / 1000.0), rel=1e-6)
-    both = threshold(0.02, probability=0.1, noise=0.0, attacker="coin")
+    both = threshold(0.98, probability=0.1, noise=0.0, attacker="coin")
     assert both == pytest.approx(alone, rel=1e-6)
 
 
-def test_the_cells_share_their_failure_with_the_size_of_their_region(paper):
+def test_the_cells_share_their_delta_with_the_size_of_their_region(paper):
     X, y = rows_of(paper, 500)
     active = (paper.network.gates @ X.T).transpose(0, 2, 1) @ paper.true_weights > 0.0
     inside = int(active.any(axis=0).sum())
     found = nt.verify(
-        paper, paper.true_weights, X, y, failure=0.02, probability=0.4, attacker="coin", noise=0.0
+        paper,
+        paper.true_weights,
+        X,
+        y,
+        confidence=0.98,
+        probability=0.4,
+        attacker="coin",
+        noise=0.0,
     )
     assert found.theorem == "cells"
     assert found.threshold == pytest.approx(
@@ -546,11 +555,11 @@ def test_the_cells_share_their_failure_with_the_size_of_their_region(paper):
 
 
 def test_an_attacker_who_chooses_rows_always_has_the_share_that_is_stated():
-    """Also with the largest failure probability."""
+    """Also with the smallest confidence."""
     problem = gate_problem([1.0, 2.0])
     X, y = rows_of(problem, 1000)
     y[:100] += 10.0
-    options = {"probability": 0.1, "noise": 0.0, "failure": 0.5}
+    options = {"probability": 0.1, "noise": 0.0, "confidence": 0.5}
     assert nt.verify(problem, [1.0, 2.0], X, y, **options).at_least == 0.0
     y[100:140] += 10.0
     assert nt.verify(problem, [1.0, 2.0], X, y, **options).at_least > 0.0

@@ -22,10 +22,11 @@ from tests.support.pieces import pieces
 import neurotron as nt
 from neurotron._check import InputError
 from neurotron.lab import pages as report
-from neurotron.lab.claims.judging import write as write_verdicts
+from neurotron.lab.claims.catalog import write as write_verdicts
 from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.pages import pictures
-from neurotron.lab.store.folder import Folder, StorageError
+from neurotron.lab.store.files import StorageError
+from neurotron.lab.store.folder import Folder
 
 pytestmark = pytest.mark.long
 

@@ -191,12 +191,12 @@ def good_calls(folder):
         "record": "log", "engine": "auto", "resume": None, "progress": stop,
     }  # fmt: skip
     certified = {
-        "problem": problem, "arm": arm, "batch_size": 4, "steps": 10, "failure": 0.1,
+        "problem": problem, "arm": arm, "batch_size": 4, "steps": 10, "confidence": 0.9,
         "initial_error": None, "method": "sharp", "budget": None, "seed": 0,
     }  # fmt: skip
     verified = {
         "problem": problem, "weights": np.ones(3), "X": rows, "y": np.ones(6), "probability": 0.1,
-        "attacker": "any", "failure": 0.01, "noise": 0.0, "bound": 1.0, "rows": None,
+        "attacker": "any", "confidence": 0.99, "noise": 0.0, "bound": 1.0, "rows": None,
     }  # fmt: skip
     audited = {
         "estimator": "ridge", "X": np.vstack([rows, 2 * rows]), "y": np.arange(12.0),
@@ -205,8 +205,8 @@ def good_calls(folder):
         "progress": None,
     }  # fmt: skip
     planned = {
-        "problem": problem, "attack": budget, "batch_size": 4, "accuracy": 10.0, "steps": None,
-        "failure": 0.1, "initial_error": None, "method": "sharp", "step_size": "constant",
+        "problem": problem, "attack": budget, "batch_size": 4, "radius": 10.0, "steps": None,
+        "confidence": 0.9, "initial_error": None, "method": "sharp", "step_size": "constant",
         **weighted,
     }  # fmt: skip
     shaped = {"outer_weights": 1.0, "leak": 0.1, "activation": "relu"}
@@ -376,7 +376,7 @@ def good_calls(folder):
             nt.theory.Theorem1.of,
             {"problem": problem, "sensing": np.eye(3), "attack": attack, "batch_size": 4}),
         "theory.gaussian_risk_probability": (
-            nt.theory.gaussian_risk_probability, scaled | {"n_inputs": 3, "failure": 0.1}),
+            nt.theory.gaussian_risk_probability, scaled | {"n_inputs": 3, "confidence": 0.9}),
         "theory.gaussian_trade_off": (
             nt.theory.gaussian_trade_off, scaled | {"n_inputs": 3, "probability": 0.1}),
         "theory.gaussian_scale": (
@@ -410,7 +410,7 @@ NOT_CALLED = {
     "Failure", "Finding", "Fits",
     "Folder", "Interval", "Judgement", "Line", "Panel", "Plan", "Progress", "Purpose",
     "Proof", "Query", "Records", "Recursion", "Report", "Results", "Run", "SharpConstants",
-    "Solution", "Stream", "Theorem1", "TrainingCertificate", "Trajectories", "Unit",
+    "Solution", "Stream", "Theorem1", "Trajectories", "Unit",
     "UniqueMinimum", "Verification",
     # what claims and charts of one's own are made of, with plain values
     "Headline", "Runs", "Style", "TextTable", "above", "at_least", "at_most", "below", "between",
@@ -546,7 +546,7 @@ def is_small(study):
     settings = settings_of(study)
     sizes = max(one.n_inputs * one.filter_size for one in settings)
     samples = max(one.batch_size for one in settings)
-    arms = sum(map(building._most_arms, settings))
+    arms = sum(one.most_arms for one in settings)
     return sizes <= 10**4 and samples <= 10**4 and arms <= 500 and len(settings) < 10
 
 

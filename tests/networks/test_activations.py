@@ -118,29 +118,6 @@ def test_your_own_activation_is_trained_on_the_slower_engine():
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_gradients_are_those_of_the_outputs(name, network):
-    network = nt.FilterNetwork(network.basis, network.mix, network.outer_weights, 0.0, name)
-    rng = np.random.default_rng(1)
-    w, x = rng.standard_normal(network.filter_size), rng.standard_normal((5, network.n_inputs))
-    step = 1e-5
-    differences = [
-        (network(w + step * unit, x) - network(w - step * unit, x)) / (2.0 * step)
-        for unit in np.eye(network.filter_size)
-    ]
-    assert network.gradient(w, x) == pytest.approx(np.transpose(differences), rel=1e-6, abs=1e-7)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_outputs_are_sums_of_gates(name):
-    gates = np.random.default_rng(2).standard_normal((3, 2, 4))
-    q = np.array([1.0, -2.0, 0.5])
-    network = nt.networks.from_gates(gates, outer_weights=q, activation=name)
-    w, x = np.array([0.3, -0.7]), np.random.default_rng(3).standard_normal(4)
-    sigma = [float(EXACT[name](mpmath.mpf(float(z)))) for z in gates @ x @ w]
-    assert network(w, x) == pytest.approx(float(q @ sigma) / 3, rel=1e-13)
-
-
-@pytest.mark.parametrize("name", NAMES)
 def test_a_network_remembers_its_activation(name):
     for network in (
         nt.networks.symmetric(6, 2, 4, activation=name),

@@ -76,16 +76,6 @@ def test_convolution2d_equals_a_loop_written_naively(stride):
         assert network(w.ravel(), image.ravel()) == pytest.approx(np.mean(values), rel=1e-12)
 
 
-def test_a_convolution_gate_has_one_1_per_row_and_at_most_one_per_column():
-    for network in (
-        nt.networks.convolution(12, 5, 3),
-        nt.networks.convolution2d((6, 4), (3, 2), 2),
-    ):
-        assert set(np.unique(network.gates)) == {0.0, 1.0}
-        assert (network.gates.sum(axis=2) == 1.0).all()
-        assert (network.gates.sum(axis=1) <= 1.0).all()
-
-
 def test_a_convolution_never_forms_a_dense_matrix_to_answer():
     network = nt.networks.convolution(20_000, 50, 10)
     x = np.random.default_rng(0).standard_normal((2, 20_000))

@@ -26,28 +26,12 @@ def test_polar_has_orthonormal_rows_and_the_singular_values_on_the_product():
     np.testing.assert_allclose(product, product.T, atol=1e-10)
 
 
-def test_mean_is_the_mean_gate():
-    network = nt.networks.convolution(7, 3)
-    np.testing.assert_array_equal(sensing.mean(network), network.mean_gate)
-
-
 @pytest.mark.parametrize("outer_weights", [3.0, [1.0, -2.0, 0.5, 4.0]])
 def test_center_is_the_mean_of_the_gates_whatever_the_outer_weights(outer_weights):
     network = nt.networks.symmetric(7, 3, 4, seed=1, outer_weights=outer_weights)
     np.testing.assert_allclose(sensing.center(network), network.gates.mean(axis=0), atol=1e-14)
     windows = nt.networks.convolution(7, 4, outer_weights=outer_weights)
     np.testing.assert_allclose(sensing.center(windows), windows.gates.mean(axis=0), atol=1e-14)
-
-
-def test_outer_weights_q_are_a_bound_divided_by_q_and_a_step_times_q():
-    runs = []
-    for q in (1.0, 10.0):
-        network = nt.networks.symmetric(9, 4, 6, seed=2, outer_weights=q)
-        problem = nt.Problem.draw(network, nt.Normal(), seed=2)
-        trainer = nt.NeuroTron(0.01 / q, sensing="center")
-        attack = nt.attacks.AlternatingSign(0.5 * q, 0.5)
-        runs.append(nt.simulate(problem, [nt.Arm(trainer, attack)], steps=300, batch_size=8))
-    np.testing.assert_allclose(runs[0].errors, runs[1].errors, rtol=1e-10)
 
 
 @pytest.mark.parametrize("make", [sensing.gaussian, sensing.wishart])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from fractions import Fraction
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -18,10 +19,9 @@ from tests.oracles.problems import random_case
 from tests.oracles.tables import random_rows
 
 import neurotron as nt
-from neurotron.guarantees.predictions import gate_coordinates
 from neurotron.guarantees.request import Request
+from neurotron.guarantees.theorems import coordinates_of
 from neurotron.theory.attack_moments import attack_moments
-from neurotron.theory.coordinates import ORIGINAL, for_predictions
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import sharp_constants
@@ -47,13 +47,14 @@ class View(NamedTuple):
 
 
 class Promise(NamedTuple):
-    """What a plan says: after `steps` of size `step_size`, the error is at most `accuracy`."""
+    """What a plan says: after `steps` of size `step_size`, the error is at most `radius`."""
 
     views: list[View]
     theorem: Theorem1 | None
     start: float
-    accuracy: float
-    failure: float
+    radius: float
+    fails: float
+    """The probability δ with which it may fail."""
     steps: int
     step_size: float | None
     schedule: tuple[Recursion, float] | None
@@ -82,7 +83,7 @@ def random_question(number: int) -> Question:
         )
         method = "theorem1" if weighting is None and draw.random() < 0.4 else "sharp"
         sensing = "polar" if method == "theorem1" else "optimal"
-    asked = str(draw.choice(["bound", "probability", "accuracy", "steps"]))
+    asked = str(draw.choice(["bound", "probability", "radius", "steps"]))
     scheduled = method == "sharp" and draw.random() < 0.3
     theta, beta = float(10.0 ** draw.uniform(-3.0, 0.5)), float(draw.uniform(0.01, 1.0))
     options = {
@@ -90,12 +91,12 @@ def random_question(number: int) -> Question:
         "method": method,
         "sensing": sensing,
         "weighting": weighting,
-        "failure": float(10.0 ** draw.uniform(-3.0, -0.5)),
+        "confidence": 1.0 - float(10.0 ** draw.uniform(-3.0, -0.5)),
         "step_size": "scheduled" if scheduled else "constant",
-        "accuracy_of": "predictions" if draw.random() < 0.25 else "weights",
+        "radius_of": "predictions" if draw.random() < 0.25 else "weights",
     }
-    accuracy, steps = float(10.0 ** draw.uniform(-3.0, 1.0)), int(10.0 ** draw.uniform(1.0, 5.0))
-    options |= {} if asked == "accuracy" else {"accuracy": accuracy}
+    radius, steps = float(10.0 ** draw.uniform(-3.0, 1.0)), int(10.0 ** draw.uniform(1.0, 5.0))
+    options |= {} if asked == "radius" else {"radius": radius}
     options |= {} if asked == "steps" else {"steps": steps}
     theta_or_none = None if asked == "bound" else theta
     if table and asked != "probability" and draw.random() < 0.4:
@@ -113,9 +114,9 @@ def random_plan(number: int) -> tuple[Promise | None, int]:
         plan = nt.plan(problem, question.budget, **options)
     except nt.NotAchievable:
         return None, 0
-    wanted = plan.answer if plan.asked == "accuracy" else options["accuracy"]
-    trainer, failure = plan.arm.trainer, options["failure"]
-    predictions = options["accuracy_of"] == "predictions"
+    wanted = plan.answer if plan.asked == "radius" else options["radius"]
+    trainer, fails = plan.arm.trainer, float(1 - Fraction(repr(options["confidence"])))
+    predictions = options["radius_of"] == "predictions"
     views, theorem, start = [], None, 0.0
     if options["method"] == "theorem1":
         matrix = problem.sensing_matrix(options["sensing"])
@@ -126,7 +127,7 @@ def random_plan(number: int) -> tuple[Promise | None, int]:
         views = _views(question, plan, predictions=predictions)
     schedule = (trainer.recursion, trainer.start) if isinstance(trainer, ScheduledTron) else None
     promise = Promise(
-        views, theorem, start, wanted, failure, plan.steps, plan.certificate.step_size, schedule
+        views, theorem, start, wanted, fails, plan.steps, plan.certificate.step_size, schedule
     )
     return promise, plan.evaluations
 
@@ -138,13 +139,10 @@ def _views(question: Question, plan: nt.guarantees.Plan, *, predictions: bool) -
     plain = dataclasses.replace(plain, weighting=plain.weighting_for(problem))
     matrix, b = problem.sensing_matrix("optimal", plain.weighting), options["batch_size"]
     request = Request(
-        problem, nt.Arm(plain), b, plan.steps, options["failure"], None, budget, "sharp"
+        problem, nt.Arm(plain), b, plan.steps, options["confidence"], None, budget, "sharp"
     )
-    own, other = gate_coordinates(request), for_predictions(problem)
     found = []
-    for coordinates in [ORIGINAL, other] if own is None else [own]:
-        if coordinates is None:
-            continue
+    for coordinates in coordinates_of(request):
         request = dataclasses.replace(request, coordinates=coordinates)
         constants = sharp_constants(problem, matrix, plain.weighting, coordinates)
         if not (constants.lambda1 > 0.0 and constants.largest(disturbed=True) < math.inf):
@@ -183,7 +181,7 @@ def _theorem1_kept(promise: Promise, theorem: Theorem1) -> bool:
     inverse = eta * c1 * lambda2 / margin  # 1/γ
     a = 1 - margin**2 / c1 * (inverse - inverse**2)
     s = (margin * inverse / c1) ** 2 * c2 + margin * inverse / c1 * c3
-    power, target = a**promise.steps, mpf(promise.accuracy) ** 2 * mpf(promise.failure)
+    power, target = a**promise.steps, mpf(promise.radius) ** 2 * mpf(promise.fails)
     return bool(power * mpf(promise.start) + s * (1 - power) / (1 - a) <= target)
 
 
@@ -203,9 +201,9 @@ def _iterated(promise: Promise, view: View, number: Any) -> bool:
 
 
 def _within(promise: Promise, view: View, delta: Any, path: Any, spread: Any) -> bool:
-    failure = type(delta)(promise.failure)
-    radius = min(np.sqrt(delta / failure), path + np.sqrt(spread / failure))
-    return bool(view.unit * (radius + view.shift) <= promise.accuracy)
+    fails = type(delta)(promise.fails)
+    radius = min(np.sqrt(delta / fails), path + np.sqrt(spread / fails))
+    return bool(view.unit * (radius + view.shift) <= promise.radius)
 
 
 def _in_blocks(promise: Promise, view: View) -> bool:
@@ -275,7 +273,7 @@ def _integrated(promise: Promise, view: View) -> bool:
     if promise.schedule is not None and promise.schedule != (recursion, view.start):
         return False
     p, q, d2, d1, d0, least, most = (mpf(value) for value in recursion.numbers)
-    low = (mpf(promise.accuracy) / mpf(view.unit) - mpf(view.shift)) * mp.sqrt(mpf(promise.failure))
+    low = (mpf(promise.radius) / mpf(view.unit) - mpf(view.shift)) * mp.sqrt(mpf(promise.fails))
     high = mp.sqrt(mpf(view.start))
 
     def decrease(s: mpf) -> mpf:

@@ -25,9 +25,9 @@ from neurotron.theory.sharp import SharpConstants, sharp_constants
 RECORDS = 10
 ATTACKS = 6
 """As many as `attacks_of` gives."""
-FAILURES = (0.5, 0.05)
+DELTAS = (0.5, 0.05)
 """The probabilities δ with which radii are asked for; the larger one is the stricter test."""
-COMPARISONS = ATTACKS * RECORDS * (1 + len(FAILURES))
+COMPARISONS = ATTACKS * RECORDS * (1 + len(DELTAS))
 """Of a problem: of mean squares, and of every radius."""
 FAILURE = 0.001
 FLOOR = 1e-26
@@ -187,20 +187,20 @@ class Bounds(NamedTuple):
     squares: Array
     """Bounds on E‖w − w*‖², (attacks, steps)."""
     radii: Array
-    """The radii for each probability δ, (attacks, failures, steps)."""
+    """The radii for each probability δ, (attacks, deltas, steps)."""
 
 
 def certified(case: Case, measured: Measured, budget: nt.Budget | None = None) -> Bounds:
     """Return what `certify` certifies, against the attacks themselves or against a budget."""
 
-    def found(attack: nt.Attack, failure: float) -> nt.guarantees.TrainingCertificate:
+    def found(attack: nt.Attack, confidence: float) -> nt.guarantees.Certificate:
         arm = nt.Arm(case.trainer, attack if budget is None else None)
         return nt.certify(
             case.problem, arm, batch_size=case.batch_size, steps=int(measured.steps[-1]),
-            failure=failure, budget=budget,
+            confidence=confidence, budget=budget,
         )  # fmt: skip
 
-    pairs = [[found(attack, failure) for failure in FAILURES] for attack in measured.attacks]
+    pairs = [[found(attack, 1.0 - delta) for delta in DELTAS] for attack in measured.attacks]
     at = np.searchsorted(pairs[0][0].at_steps, measured.steps)
     squares = np.array([pair[0].mean_square_bounds[at] for pair in pairs])
     return Bounds(squares, np.array([[one.radii[at] for one in pair] for pair in pairs]))
@@ -236,7 +236,7 @@ def wrong(case: Case, measured: Measured, change: Change) -> Bounds:
         found = deviations(recursion, path, first, deltas, eta, measured.steps)
         squares.append(deltas[measured.steps])
         radii.append([
-            np.minimum(found.radius(delta), np.sqrt(squares[-1] / delta)) for delta in FAILURES
+            np.minimum(found.radius(delta), np.sqrt(squares[-1] / delta)) for delta in DELTAS
         ])  # fmt: skip
     return Bounds(np.array(squares), np.array(radii))
 
@@ -255,7 +255,7 @@ def excess(measured: Measured, bounds: Bounds) -> float:
     outside = (measured.errors[:, None] > bounds.radii[:, :, None]).sum(axis=2)
     chances = [
         stats.t.sf(statistics, replicates - 1),
-        *(stats.binom.sf(outside[:, i] - 1, replicates, delta) for i, delta in enumerate(FAILURES)),
+        *(stats.binom.sf(outside[:, i] - 1, replicates, delta) for i, delta in enumerate(DELTAS)),
     ]
     return float(stats.norm.isf(min(chance.min() for chance in chances)))
 

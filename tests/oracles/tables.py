@@ -11,7 +11,7 @@ import dataclasses
 
 import numpy as np
 from tests.oracles.problems import (
-    FAILURES,
+    DELTAS,
     RECORDS,
     Case,
     Change,
@@ -29,7 +29,7 @@ from neurotron.theory.sharp import SharpConstants
 
 ATTACKS = 7
 """As many as `attacks_on` gives."""
-COMPARISONS = (ATTACKS + 1) * RECORDS * (1 + len(FAILURES))
+COMPARISONS = (ATTACKS + 1) * RECORDS * (1 + len(DELTAS))
 """Of a table under these attacks, and with changed labels."""
 
 

@@ -22,7 +22,7 @@ from neurotron.guarantees.verify import by_cells, by_parity
 from neurotron.guarantees.verify.case import Case, Inputs
 from neurotron.theory.explained import Explained, Shares, largest
 
-FAILURE = 0.05
+DELTA = 0.05
 """δ of every trial: large enough to be tested."""
 DOUBT = 1e-3
 """The probability with which a correct theorem may be complained of."""
@@ -43,7 +43,7 @@ class Verdict(NamedTuple):
 def verdict_of(trial: Trial) -> Verdict:
     """Verify a trial."""
     found = nt.verify(
-        trial.problem, trial.weights, trial.X, trial.y, failure=FAILURE, **trial.options
+        trial.problem, trial.weights, trial.X, trial.y, confidence=1.0 - DELTA, **trial.options
     )
     distance = float(np.linalg.norm(trial.off))
     too_small = found.radius < distance
@@ -57,12 +57,12 @@ def verdict_of(trial: Trial) -> Verdict:
 
 def verdict_by_cells(trial: Trial) -> Verdict | None:
     """Verify a trial by the theorem of the cells alone; None if it does not apply."""
-    options = {"failure": FAILURE, **trial.options}
+    options = {"confidence": 1.0 - DELTA, **trial.options}
     case = Case.of(Inputs.of(trial.problem, trial.X), trial.weights, trial.y, **options)
     theorem = by_cells.cells_theorem(case)
     if theorem is None:
         return None
-    radius, distance = theorem.verify(FAILURE).radius, float(np.linalg.norm(trial.off))
+    radius, distance = theorem.verify(DELTA).radius, float(np.linalg.norm(trial.off))
     return Verdict(trial.kinds, "cells", math.isfinite(radius), radius < distance, False)
 
 
@@ -81,7 +81,7 @@ def complaints(verdicts: list[Verdict], pieces: int = 1) -> dict[str, str]:
         f"{kind}: {what}": f"{seen[kind]} of {rows}"
         for kind, rows in count.items()
         for what, seen in wrong.items()
-        if stats.binom.sf(seen[kind] - 1, rows, FAILURE) < limit
+        if stats.binom.sf(seen[kind] - 1, rows, DELTA) < limit
     }
 
 
@@ -102,7 +102,7 @@ def halve_the_radius(monkeypatch: pytest.MonkeyPatch) -> None:
 def take_shares_for_probabilities(monkeypatch: pytest.MonkeyPatch) -> None:
     """Leave out ε."""
     for module in (by_parity, by_cells):
-        monkeypatch.setattr(module, "deviation", lambda rows, failure: 0.0)
+        monkeypatch.setattr(module, "deviation", lambda rows, delta: 0.0)
 
 
 def ignore_attackers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,9 +128,9 @@ def halve_attackers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Take half of β in the theorem of the cells."""
 
     class Wrong(by_cells._Part):
-        def __init__(self, case: Case, rows: int, count: int, failure: float) -> None:
+        def __init__(self, case: Case, rows: int, count: int, delta: float) -> None:
             halved = dataclasses.replace(case, probability=0.5 * case.probability)
-            super().__init__(halved, rows, count, failure)
+            super().__init__(halved, rows, count, delta)
 
     monkeypatch.setattr(by_cells, "_Part", Wrong)
 

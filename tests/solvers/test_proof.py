@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from itertools import combinations, product
 
@@ -52,13 +51,6 @@ def test_the_rule_of_more_than_half_of_the_rows_would_accept_wrong_filters(poiso
     assert {"linear", "ReLU gate", "symmetric"} <= {case.kind for case in fooled}
 
 
-def test_counting_weights_without_looking_at_the_rows_would_prove_wrong_filters(poisoned):
-    claimed = [
-        case.explained.sum() - 1 - case.network.filter_size >= case.tampered for case in poisoned
-    ]
-    assert sum(claimed) >= 10
-
-
 @pytest.mark.parametrize(
     ("network", "kind", "shared"),
     [
@@ -77,7 +69,7 @@ def test_counting_weights_without_looking_at_the_rows_would_prove_wrong_filters(
 def test_rows_in_general_position_are_shared_up_to_the_number_of_the_theorem(network, kind, shared):
     proof = proof_of(network, rows(60, network.n_inputs))
     shared += by_rounding(60, shared) if kind == GENERAL else 0
-    assert (proof.kind, proof.shared, proof.tampered) == (kind, shared, 60 - 1 - shared)
+    assert (proof.basis, proof.shared, proof.tampered) == (kind, shared, 60 - 1 - shared)
     says(proof.reason, str(shared), "60")
 
 
@@ -92,12 +84,12 @@ def test_an_intercept_is_one_more_number_to_determine():
     assert proof_of(build.linear(4), rows(30, 4), intercept=True).tampered == 30 - 1 - 4
     x = np.hstack([rows(30, 4), np.ones((30, 1))])
     same = proof_of(build.linear(5), x)
-    assert (same.kind, same.tampered) == ("proved", 30 - 1 - 4)
+    assert (same.basis, same.tampered) == ("proved", 30 - 1 - 4)
 
 
 def test_an_intercept_of_a_network_that_is_not_linear_is_not_proved():
     proof = proof_of(build.relu_gate(3), rows(60, 3), intercept=True)
-    assert (proof.kind, proof.tampered) == ("none", -1)
+    assert (proof.basis, proof.tampered) == ("none", -1)
     says(proof.reason, "intercept")
 
 
@@ -106,7 +98,7 @@ def test_a_repeated_row_is_shared_with_all_its_copies(scale):
     x = rows(40, 3)
     x = np.vstack([x, scale * x[:1], scale * x[:1], scale * x[1:2]])
     proof = proof_of(build.linear(3), x)
-    assert (proof.kind, proof.shared, proof.tampered) == ("proved", 3 + 2, 43 - 1 - 5)
+    assert (proof.basis, proof.shared, proof.tampered) == ("proved", 3 + 2, 43 - 1 - 5)
     network = build.symmetric(6, 3, 4, leak=0.2)
     wide = rows(40, 6)
     wide = np.vstack([wide, np.repeat(scale * wide[:1], 2, axis=0)])
@@ -117,7 +109,7 @@ def test_two_filters_share_all_rows_in_which_a_rare_dummy_is_zero():
     x = rows(300, 6)
     x[:, 2] = np.arange(300) < 9
     proof = proof_of(build.linear(6), x)
-    assert (proof.kind, proof.tampered) == ("measured", 8)
+    assert (proof.basis, proof.tampered) == ("measured", 8)
     says(proof.reason, "estimate", "column 2")
 
 
@@ -135,7 +127,7 @@ def test_a_hidden_hyperplane_with_many_rows_is_found(column, shared):
     x = rows(300, 5)
     x = np.column_stack([x, column(x)])
     proof = proof_of(build.linear(6), x)
-    assert proof.kind == "measured"
+    assert proof.basis == "measured"
     assert proof.shared >= shared
 
 
@@ -173,7 +165,7 @@ def test_a_hidden_hyperplane_is_found_even_if_no_column_shows_it():
     normal = rows(1, 10, 3)[0]
     x[::2] -= np.outer(x[::2] @ normal, normal) / (normal @ normal)
     proof = proof_of(build.linear(10), x)
-    assert (proof.kind, proof.shared) == ("measured", 150)
+    assert (proof.basis, proof.shared) == ("measured", 150)
 
 
 def test_a_hyperplane_with_a_minority_of_the_rows_is_found_by_trying_lines():
@@ -191,7 +183,7 @@ def test_few_rows_that_are_not_in_general_position_are_proved_by_trying_all_hype
         if np.abs(np.cross(a, b)).max() > 0.0
     )
     zeros = np.count_nonzero(~x.any(axis=1))
-    assert (proof.kind, proof.shared) == ("proved", most - zeros)
+    assert (proof.basis, proof.shared) == ("proved", most - zeros)
 
 
 @pytest.mark.parametrize(
@@ -208,15 +200,15 @@ def test_few_rows_that_are_not_in_general_position_are_proved_by_trying_all_hype
 )
 def test_nothing_is_proved_where_another_filter_may_explain_all_rows(network, x):
     proof = proof_of(network, x)
-    assert (proof.kind, proof.tampered) == ("none", -1)
+    assert (proof.basis, proof.tampered) == ("none", -1)
     assert proof.reason
 
 
 def test_a_filter_that_explains_no_row_is_not_proved():
     for network in (build.linear(3), build.relu_gate(3), build.symmetric(6, 3, 4)):
-        assert proof_of(network, rows(30, network.n_inputs), explained=np.zeros(30)).kind == "none"
+        assert proof_of(network, rows(30, network.n_inputs), explained=np.zeros(30)).basis == "none"
         zero = proof_of(network, rows(30, network.n_inputs), weights=np.zeros(3))
-        assert zero.kind == ("proved" if network.leak == 1.0 else "none")
+        assert zero.basis == ("proved" if network.leak == 1.0 else "none")
 
 
 SHARED_PATTERNS = {
@@ -239,7 +231,7 @@ def test_filters_that_share_a_whole_pattern_are_counted_on_the_rows(name):
     same = np.abs(network(weights, x) - network(other, x)) < 1e-12
     together = int((same & (network(weights, x) != 0.0)).sum())
     proof = proof_of(network, x, weights=weights)
-    assert proof.kind == "none" or proof.shared >= max(together, network.filter_size)
+    assert proof.basis == "none" or proof.shared >= max(together, network.filter_size)
     assert together > 10 or name == "opposite"
 
 
@@ -251,7 +243,7 @@ def test_a_filter_and_its_mirror_share_all_rows_of_an_absolute_value(form):
         if form == "gates"
         else nt.FilterNetwork(Matrices(gate[None]), np.array([[1.0], [-1.0]]))
     )
-    assert proof_of(network, rows(60, 3)).kind == "none"
+    assert proof_of(network, rows(60, 3)).basis == "none"
 
 
 def test_rows_of_a_pattern_that_infinitely_many_filters_could_share_do_not_count():
@@ -266,7 +258,7 @@ def test_square_symmetric_gates_have_filters_that_share_a_pattern():
     network, w = build.symmetric(4, 4, 4, seed=2), rows(1, 4, 5)[0]
     x = rows(500, 4)
     proof = proof_of(network, x)
-    assert proof.kind == GENERAL
+    assert proof.basis == GENERAL
     assert proof.shared > 20
     on = np.where(network.gates @ x[0] @ w > 0.0, 1.0, 0.0)
     own = np.tensordot(on, network.gates, axes=1)
@@ -281,7 +273,7 @@ def test_square_symmetric_gates_have_filters_that_share_a_pattern():
 def test_a_long_filter_of_many_windows_is_measured_and_says_why():
     network = build.convolution2d((28, 28), (5, 5))
     proof = proof_of(network, rows(60, 784))
-    assert (proof.kind, proof.shared) == ("measured", 25 + by_rounding(60, 25))
+    assert (proof.basis, proof.shared) == ("measured", 25 + by_rounding(60, 25))
     says(proof.reason, "estimate", "pattern")
 
 
@@ -322,14 +314,8 @@ def test_no_filter_at_all_shares_more_rows_than_is_proved(name):
     for seed in range(3):
         x, w = rows(6, network.n_inputs, seed), rows(1, network.filter_size, seed)[0]
         proof = proof_of(network, x, weights=w)
-        if proof.kind in ("proved", GENERAL):
+        if proof.basis in ("proved", GENERAL):
             assert most_shared(network, x, w) <= proof.shared
-
-
-def test_as_many_rows_as_weights_can_be_shared_by_networks_that_are_not_linear():
-    network = TINY["one weight"]
-    x = np.vstack([rows(6, 3), [[1.0, -2.0, 0.5]]])
-    assert most_shared(network, x, np.array([1.0])) == 1 == network.filter_size
 
 
 @settings(max_examples=25, deadline=None)
@@ -360,7 +346,10 @@ def test_the_proof_does_not_depend_on_units_or_on_the_order_of_the_rows():
 
 def test_a_proof_is_plain_data():
     proof = proof_of(build.linear(2), rows(10, 2))
-    assert json.loads(json.dumps(proof.to_dict())) == dataclasses.asdict(proof)
+    plain = json.loads(json.dumps(proof.to_dict()))
+    assert (plain["kind"], plain["basis"], plain["tampered"]) == ("theorem", "proved", 8)
+    assert [one["name"] for one in plain["assumptions"]] == ["exact labels"]
+    assert str(proof).startswith(proof.statement.partition(" as long")[0])
 
 
 # ---- what a referee broke ------------------------------------------------------------------------
@@ -388,7 +377,7 @@ def test_weights_of_columns_that_rounding_hides_are_not_proved(powers):
     assert np.abs(found.weights - w).max() > 1e-3
     assert says(found.proof.reason, "sizes differ too much")
     proved = nt.solve(build.linear(2), x[:, :2] * 10.0 ** -np.array(powers[:2]), x[:, 0]).proof
-    assert proved.kind == "proved"
+    assert proved.basis == "proved"
 
 
 def test_rows_in_a_plane_never_make_a_wrong_filter_proved():
@@ -402,7 +391,7 @@ def test_rows_in_a_plane_never_make_a_wrong_filter_proved():
         labels = np.where(place < 175, network(w + 2.0 * normal, x), network(w, x))
         solution = nt.solve(network, x, labels)
         wrong += np.abs(solution.weights - w).max() > 0.1
-        assert solution.proof.kind == "measured"
+        assert solution.proof.basis == "measured"
         assert not wrong or solution.proven_against < 130
         assert "(proved:" not in " ".join(str(solution).split())
     assert wrong
@@ -419,13 +408,13 @@ def test_two_planes_with_a_third_of_the_rows_each_never_make_a_wrong_filter_prov
     tampered = int((np.abs(labels - network(w, x)) > 1e-9).sum())
     solution = nt.solve(network, x, labels)
     assert solution.proven_against < tampered
-    assert solution.proof.kind != "proved"
+    assert solution.proof.basis != "proved"
 
 
 def test_a_plane_that_no_search_finds_is_left_to_the_assumption():
     x, normal = rows(400, 25), rows(1, 25, 3)[0]
     x[:60] -= np.outer(x[:60] @ normal, normal) / (normal @ normal)
-    assert proof_of(build.linear(25), x).kind == GENERAL
+    assert proof_of(build.linear(25), x).basis == GENERAL
 
 
 @pytest.mark.parametrize(("columns", "number"), [(2, 40), (9, 60)], ids=["all planes", "search"])
@@ -445,8 +434,7 @@ def test_rows_that_are_shared_up_to_rounding_count_as_shared(columns, number):
 
 def test_the_rows_that_rounding_adds_are_those_of_the_page_of_theory():
     assert (by_rounding(300, 24), by_rounding(50_000, 19)) == (7, 23)
-    assert by_rounding(5, 3) == 1
-    assert by_rounding(3, 3) == 0
+    assert (by_rounding(5, 3), by_rounding(3, 3)) == (1, 0)
 
 
 def test_without_a_proof_nothing_is_claimed():

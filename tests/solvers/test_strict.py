@@ -98,12 +98,3 @@ def test_the_strict_step_minimises_the_bisquare_loss_with_the_scale_that_is_give
 
     point = strict_finish(linear_rows(X, y, counts), weights, scale, settled=1e-10)
     assert np.allclose(point, minimize(loss, weights, tol=1e-12).x, atol=1e-5)
-
-
-def test_rows_that_count_twice_are_rows_that_occur_twice():
-    X, y, weights, _ = pulled(300, columns=3)
-    counts = np.where(np.arange(300) < 100, 2.0, 1.0)
-    twice = np.repeat(np.arange(300), counts.astype(int))
-    counted = strict_finish(linear_rows(X, y, counts), weights, 1.0, settled=1e-10)
-    repeated = strict_finish(linear_rows(X[twice], y[twice]), weights, 1.0, settled=1e-10)
-    assert np.allclose(counted, repeated, atol=1e-9)

@@ -15,8 +15,8 @@ from neurotron.auditing.finding import (
     InfluentialRow,
     Remedy,
 )
+from neurotron.auditing.job import Suspects
 from neurotron.auditing.report import Audit
-from neurotron.auditing.screening import Suspects
 
 NO_SUSPECTS = Suspects((), Interval(0.0, 0.0, 0.008))
 CLEAN = 54.2
@@ -25,7 +25,6 @@ ATTACKS = {
     "picked-rows": 0.18, "impersonation": 0.15, "sign-flip": 0.09, "constant": 0.08,
     "worst-mean": 0.03, "random-sign": 0.02, "adaptive": -0.004,
 }  # fmt: skip
-LINEAR = "The ceilings hold if predictions are linear in the labels, which was tested."
 
 
 def around(middle: float, part: float = 0.15) -> Interval:
@@ -49,15 +48,20 @@ def damage(attack: str, relative: float, bound: float = 1.0, share: float = 0.1)
 def ceiling(relative: float, bound: float = 1.0, share: float = 0.1) -> Ceiling:
     """Return a ceiling of the relative rise, of which nearly everything was reached."""
     error = around(CLEAN * relative)
-    return Ceiling(
-        bound, share, round(share * 332), LINEAR, "", error, around(relative), around(0.21),
-        around(1.23456), around(0.95 * error.estimate), around(0.21), around(1.23456),
+    return replace(
+        no_ceiling("", bound, share), radius=error.estimate, error=error,
+        relative=around(relative), mean=around(0.21), worst=around(1.23456),
+        reached_error=around(0.95 * error.estimate), reached_mean=around(0.21),
+        reached_worst=around(1.23456),
     )  # fmt: skip
 
 
 def no_ceiling(reason: str, bound: float = 1.0, share: float = 0.1) -> Ceiling:
     """Return what an audit says where there is no ceiling."""
-    return Ceiling(bound, share, round(share * 332), "", reason)
+    return Ceiling(
+        kind="theorem", about="table", radius=math.inf, confidence=1.0, assumptions=(),
+        bound=bound, share=share, rows=round(share * 332), reason=reason, needs=None,
+    )  # fmt: skip
 
 
 def remedy(name: str, price: float, harm: float, at_most: float | None = None) -> Remedy:

@@ -8,14 +8,12 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import fields
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
-import neurotron as nt
 from neurotron.lab.store.folder import Folder
-from neurotron.work import Study, Unit
 
 COMMAND = str(Path(sys.executable).parent / "neurotron")
 PATIENCE = 600.0
@@ -70,8 +68,16 @@ def finish(process: subprocess.Popen[str]) -> tuple[int, str, str]:
 
 
 def hashes(folder: Path) -> Hashes:
-    """Return the hash of the content of every unit in a folder of results."""
-    return Folder.read(folder).content_hashes()
+    """Return the hash of the content of every unit in a folder of results.
+
+    Equal values make equal files.
+    """
+    held = Folder.read(folder)
+    found = {}
+    for unit in held.units():
+        held.load(*unit)  # which raises an error if it is damaged
+        found[unit] = sha256(held.shard_path(*unit).read_bytes()).hexdigest()
+    return found
 
 
 def wait_until(happened: Callable[[], bool]) -> None:
@@ -131,17 +137,3 @@ def leftovers(folder: Path) -> list[str]:
     others -= {f"data/{name}.npy" for name in Folder.read(folder).manifest["spec"]["data"]}
     figures = r"figures/([^.]+\.(png|pdf)|written\.json)"
     return sorted(name for name in others if not re.fullmatch(figures, name))
-
-
-class Reversed(Study):
-    """A study whose last unit comes first."""
-
-    def units(self) -> list[Unit]:
-        """Return all units, from the last one to the first one."""
-        return super().units()[::-1]
-
-
-def in_reversed_order(file: Path, folder: Path) -> None:
-    """Run a study from its last unit to its first."""
-    study = nt.lab.read(file)
-    nt.lab.run(Reversed(**{one.name: getattr(study, one.name) for one in fields(study)}), folder)

@@ -1,4 +1,4 @@
-"""Which long tests have passed, and with which code: one small file for each, in out/long.
+"""Which long tests have passed, and with which code: one empty file for each, in out/long.
 
 The code of a test is its module, what tests and research are made with, the package, and the
 documents that the module names in `READS`. Versions of Python, NumPy and the like count as well.
@@ -26,11 +26,9 @@ FAILED = pytest.StashKey[bool]()
 class Resuming:
     """A plugin of pytest: with NEUROTRON_RESUME=1, long tests that have passed are skipped."""
 
-    def __init__(self) -> None:
-        self.resumes = os.environ.get("NEUROTRON_RESUME") == "1"
-
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        if self.resumes and item.get_closest_marker("long") and is_known(item):
+        resumes = os.environ.get("NEUROTRON_RESUME") == "1"
+        if resumes and item.get_closest_marker("long") and record_of(item).exists():
             pytest.skip("has passed with this code already (NEUROTRON_RESUME=1)")
 
     @pytest.hookimpl(wrapper=True)
@@ -42,34 +40,16 @@ class Resuming:
         failed = item.stash.setdefault(FAILED, False) or not report.passed
         item.stash[FAILED] = failed
         if item.get_closest_marker("long") and report.when == "teardown" and not failed:
-            remember(item)
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            record_of(item).touch()
         return report
 
 
-def is_known(item: pytest.Item) -> bool:
-    """Tell whether a test has passed with this very code."""
-    try:
-        return bool(json.loads(_file(item).read_text()) == _record(item))
-    except (OSError, ValueError):
-        return False
-
-
-def remember(item: pytest.Item) -> None:
-    """Write down that a test has passed: whole or not at all, and whoever else writes."""
-    file = _file(item)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_suffix(f".{os.getpid()}.tmp")
-    fresh.write_text(json.dumps(_record(item), ensure_ascii=False) + "\n")
-    os.replace(fresh, file)
-
-
-def _file(item: pytest.Item) -> Path:
-    return FOLDER / f"{hashlib.sha256(item.nodeid.encode()).hexdigest()[:16]}.json"
-
-
-def _record(item: pytest.Item) -> dict[str, str]:
+def record_of(item: pytest.Item) -> Path:
+    """Return the file that exists once a test has passed with this very code."""
     documents = tuple(item.module.__dict__.get("READS", ()))
-    return {"test": item.nodeid, "code": code_of(item.path, documents)}
+    name = f"{item.nodeid} {code_of(item.path, documents)}"
+    return FOLDER / hashlib.sha256(name.encode()).hexdigest()[:32]
 
 
 @cache
@@ -84,4 +64,4 @@ def code_of(module: Path, documents: tuple[Path, ...]) -> str:
     digest = hashlib.sha256(json.dumps(environment(), sort_keys=True).encode())
     for path in (*files, module, *documents):
         digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
-    return digest.hexdigest()[:16]
+    return digest.hexdigest()

@@ -6,12 +6,12 @@ import json
 import math
 from dataclasses import replace
 
-import numpy as np
-from tests.support.results import TRUE, ending_at, made
+from tests.support.results import ending_at, made
 
 from neurotron.lab.claims import Judgement, catalog
 
-PAPER = [claim.name for claim in (*catalog.PAPER, *catalog.OF_ANY_STUDY)]
+PAPER = [name for name, claim in catalog.CLAIMS.items() if claim.study == "paper"]
+PAPER += catalog.OF_ANY_STUDY
 
 MIRROR = {"weights": (-3.0, -4.0), "errors": ending_at(10.0)}
 
@@ -96,106 +96,6 @@ def part_of(study, *names, **changes):
 
 def flat(setting, replicate, arm):
     return {"errors": ending_at(0.1)}
-
-
-LENGTH = float(np.linalg.norm(TRUE))
-
-PHASES = """
-name = "phases"
-[trainers]
-Tron = "neuro-tron:step_size=fastest"
-SGD = "sgd"
-[[settings]]
-name = "normal"
-title = "N"
-[[settings.sweeps]]
-bound = [0, 0.25, 1, 4]
-probability = [0.1, 0.2, 0.4, 0.6]
-[[settings.sweeps]]
-attack = "constant"
-bound = [0.25, 1, 4]
-probability = [0.1, 0.2, 0.4, 0.6]
-[[settings.sweeps]]
-attack = "adaptive"
-bound = [1, 2]
-probability = [0.1, 0.2, 0.4]
-[[settings]]
-name = "heavy"
-title = "t"
-like = "normal"
-law = "student-t:dof=5"
-"""
-
-
-def of_phases(setting, replicate, arm):
-    """SGD is exact below β = ½, at once but for the constant attack; Neuro-Tron has a floor."""
-    size = arm["bound"] * arm["probability"] * (1.0 + 0.01 * replicate)
-    worse = 3.0 if arm["attack"] == "constant" else 1.0
-    if arm["algorithm"] == "sgd":
-        if arm["probability"] < 0.5:
-            return {"errors": ending_at(1e-14, 100 if worse > 1.0 else 10)}
-        return DIVERGED
-    sure = arm["bound"] * arm["probability"] <= 0.4
-    return {"errors": ending_at(size * worse), "radius": (0.49 if sure else 0.51) * LENGTH}
-
-
-EXACT = 1e-15
-
-POWERS = {"alternating-sign": 0.5, "constant": 0.5}
-
-FRONTIER = """
-name = "like-the-frontier"
-[trainers]
-Refined = "refined-tron"
-Tron = "neuro-tron:step_size=fastest,weighting=inverse-norm"
-SGD = "sgd"
-[[settings]]
-name = "normal"
-title = "N"
-network = "symmetric:width=10"
-[[settings.sweeps]]
-bound = [0.25, 1, 4]
-probability = [0.1, 0.2, 0.4, 0.45]
-[[settings.sweeps]]
-attack = "odd-direction"
-bound = [0.25, 1, 4]
-probability = [0.1, 0.2, 0.4, 0.45]
-[[settings.sweeps]]
-attack = "impersonation"
-bound = 1e6
-probability = [0.4, 0.6]
-[[settings.sweeps]]
-attack = "burst"
-bound = 1
-probability = [0.2, 0.4]
-[[settings.sweeps]]
-attack = "sign-flip"
-bound = 1e6
-probability = [0.2, 0.4]
-[[settings]]
-name = "five"
-title = "t(5)"
-like = "normal"
-law = "student-t:dof=5"
-[[settings.sweeps]]
-bound = [1, 4]
-probability = 0.4
-[[settings]]
-name = "heavier"
-title = "t(2.5)"
-like = "five"
-law = "student-t:dof=2.5"
-"""
-
-
-def as_hoped(setting, replicate, arm):
-    """A world in which the defence works, and nothing works above one half."""
-    lost = arm["attack"] == "impersonation" and arm["probability"] > 0.5
-    if arm["algorithm"] == "refined-tron" and not lost:
-        return {"errors": ending_at(EXACT if arm["probability"] <= 0.4 else 1e-7)}
-    power = POWERS.get(arm["attack"], 1.0)
-    floor = 0.1 * min(arm["bound"], 10.0) * arm["probability"] ** power * (1.0 + 0.01 * replicate)
-    return {"errors": ending_at(2.0 if lost else floor), "radius": 9.0}
 
 
 SMALL = b"""

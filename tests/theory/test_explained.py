@@ -251,17 +251,17 @@ def test_no_filter_explains_more_than_normal_noise_allows():
 
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 30, 1000])
-@pytest.mark.parametrize("failure", [0.5, 0.1, 0.001, 1e-6])
-def test_the_deviation_covers_all_levels_at_once(rows, failure):
+@pytest.mark.parametrize("delta", [0.5, 0.1, 0.001, 1e-6])
+def test_the_deviation_covers_all_levels_at_once(rows, delta):
     """The exact law of the largest excess of a share over its probability is known."""
-    assert stats.ksone.sf(deviation(rows, failure), rows) <= failure
+    assert stats.ksone.sf(deviation(rows, delta), rows) <= delta
 
 
 @pytest.mark.parametrize("probability", [0.01, 0.3, 0.5, 0.9])
 def test_the_deviation_covers_one_level(probability):
-    for rows, failure in itertools.product([1, 7, 50, 1000], [0.5, 0.05, 1e-3]):
-        most = rows * (probability + deviation(rows, failure))
-        assert stats.binom.sf(math.floor(most * (1 + 1e-12)), rows, probability) <= failure
+    for rows, delta in itertools.product([1, 7, 50, 1000], [0.5, 0.05, 1e-3]):
+        most = rows * (probability + deviation(rows, delta))
+        assert stats.binom.sf(math.floor(most * (1 + 1e-12)), rows, probability) <= delta
 
 
 def test_a_deviation_that_is_smaller_by_a_tenth_would_be_noticed():

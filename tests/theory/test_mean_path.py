@@ -13,7 +13,7 @@ from tests.oracles.small_laws import SmallCase, law_case, random_law_case, sampl
 import neurotron as nt
 from neurotron.theory.mean_path import Deviation, MeanPath
 
-FAILURES = np.geomspace(0.01, 0.9, 25)
+DELTAS = np.geomspace(0.01, 0.9, 25)
 
 
 def path_of(case: SmallCase) -> MeanPath:
@@ -41,10 +41,10 @@ class Bounds(NamedTuple):
         return path.follow(start, self.deltas, np.full(len(self.deltas) - 1, self.eta))
 
     def radii(self, start: Deviation, path: float = 1.0, spread: float = 1.0) -> np.ndarray:
-        """Return the radii after the last step for all `FAILURES`, with B and V multiplied."""
+        """Return the radii after the last step for all `DELTAS`, with B and V multiplied."""
         end = self.follow(start)
         last = Deviation(path * end.path[-1], spread * end.spread[-1])
-        return np.array([last.radius(failure) for failure in FAILURES])
+        return np.array([last.radius(delta) for delta in DELTAS])
 
 
 # ---- all adaptive attacks on one weight ----------------------------------------------------------
@@ -107,7 +107,7 @@ def excess(course: Course, **changed: float) -> float:
     case, start, eta, steps = course
     bounds = Bounds.of(case, start**2, eta, steps)
     radii = bounds.radii(Deviation(abs(start), 0.0), **changed)
-    return float((worst_chances(case, start, eta, steps, radii) / FAILURES).max())
+    return float((worst_chances(case, start, eta, steps, radii) / DELTAS).max())
 
 
 def test_no_adaptive_attack_leaves_the_radius_more_often_than_it_may():
@@ -160,7 +160,7 @@ def test_a_random_start_needs_a_spread_of_its_own():
     def too_often(start: Deviation) -> bool:
         radii = bounds.radii(start)
         far, near = (worst_chances(case, d, eta, steps, radii) for d in (10.0**0.5, 0.0))
-        return bool((0.1 * far + 0.9 * near > FAILURES).any())
+        return bool((0.1 * far + 0.9 * near > DELTAS).any())
 
     assert not too_often(Deviation(0.0, 1.0))
     assert too_often(Deviation(1.0, 0.0))
@@ -317,5 +317,5 @@ def test_the_limit_of_the_path_is_where_pull_and_push_balance():
     assert MeanPath(-0.1, 1.0, 0.3, 0.0, 0.0, 0.0).limit == np.inf
 
 
-def test_rounding_errors_are_divided_by_the_root_of_the_failure_probability():
+def test_rounding_errors_are_divided_by_the_root_of_delta():
     assert Deviation(1.0, 4.0).radius(0.25, rounding=0.5) == 1.0 + (2.0 + 0.5) / 0.5

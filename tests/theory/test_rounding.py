@@ -171,16 +171,16 @@ def test_no_plan_promises_what_rounding_may_spoil(method):
     problem = nt.Problem.draw(nt.networks.relu_gate(4), nt.Normal(), seed=1)
     options = {"batch_size": 8, "method": method}
     with pytest.raises(nt.NotAchievable, match="floating point is not certain") as refused:
-        nt.plan(problem, None, accuracy=1e-30, **options)
+        nt.plan(problem, None, radius=1e-30, **options)
     nearest = float(str(refused.value).rpartition("above ")[2].partition(",")[0])
     assert 1e-16 < nearest < 1e-8
-    found = nt.plan(problem, None, accuracy=1.05 * nearest, **options)
+    found = nt.plan(problem, None, radius=1.05 * nearest, **options)
     assert found.certificate.radius <= 1.05 * nearest
     best = nt.plan(problem, None, steps=10**9, **options).certificate
     assert nearest <= 1.001 * best.radius
     assert best.radius <= 2.0 * nearest
     with pytest.raises(nt.NotAchievable, match="floating point is not certain"):
-        nt.plan(problem, nt.Budget(None, 0.1), accuracy=1e-30, steps=10**6, **options)
+        nt.plan(problem, nt.Budget(None, 0.1), radius=1e-30, steps=10**6, **options)
 
 
 def test_a_schedule_comes_nearest_to_its_limit_if_it_stops_in_time(small_problem):
@@ -203,7 +203,7 @@ def test_a_schedule_made_for_another_attack_has_its_rounding_followed(small_prob
 def test_a_measured_error_is_never_zero():
     """A run that finds the true weights to the last digit has not measured an error of 0."""
     problem = nt.Problem.draw(nt.networks.relu_gate(1), nt.Normal(), true_weights=[1.0])
-    certificate = certify(problem, method="measured", steps=3, failure=0.3)
+    certificate = certify(problem, method="measured", steps=3, confidence=0.7)
     assert 4.0 * UNIT <= certificate.radius < 1e-14
     assert "≤ 0 " not in str(certificate)
 

@@ -45,9 +45,9 @@ def test_lemma_1_is_the_trade_off_of_a_single_gate(n):
 
 @pytest.mark.parametrize("n", [1, 5, 30])
 def test_the_gaussian_beta_bound_is_where_the_risk_ratio_is_one(n):
-    bound = gaussian_risk_probability(n, 2.0, 0.05)
+    bound = gaussian_risk_probability(n, 2.0, 0.95)
     printed = gamma_function(n / 2) / gamma_function((n + 1) / 2) / math.sqrt(2.0)
-    assert gaussian_risk_probability(n, 1.0, 0.05) == pytest.approx(printed / (1 + n / 0.05))
+    assert gaussian_risk_probability(n, 1.0, 0.95) == pytest.approx(printed / (1 + n / 0.05))
     problem = nt.Problem.draw(nt.networks.relu_gate(n), nt.Normal(scale=2.0))
     for factor, holds in ((0.999, True), (1.001, False)):
         theorem = Theorem1.of(problem, np.eye(n), nt.Budget(1.0, factor * bound), 4)
@@ -261,7 +261,7 @@ def test_another_activation_may_have_a_constant_of_up_to_four(lipschitz):
     asked = {"batch_size": 1, "method": "theorem1"}
     certificate = nt.certify(problem, trainer, steps=updates, **asked)
     assert certificate.radius < 1e-5
-    plan = nt.plan(problem, nt.Budget(0.0, 0.0), accuracy=0.01, sensing=np.eye(1), **asked)
+    plan = nt.plan(problem, nt.Budget(0.0, 0.0), radius=0.01, sensing=np.eye(1), **asked)
     assert 1 <= plan.steps <= updates
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import neurotron as nt
 from neurotron.attacks import Constant, RandomSign
-from neurotron.engine.state import newest_share
 
 ENGINES = ("compiled", "numpy")
 
@@ -44,30 +41,6 @@ def test_the_weights_are_the_mean_weighted_by_t_cubed(small_problem, kind, engin
         np.testing.assert_array_equal(run.state.weights[:, 0], weights[steps - 1])
         error = np.linalg.norm(run.weights[0] - small_problem.true_weights)
         assert run.errors[0, -1] == pytest.approx(error, rel=1e-13)
-
-
-@given(st.lists(st.floats(-10, 10), min_size=1, max_size=50))
-def test_shares_of_the_newest_add_up_to_the_cubic_mean(numbers):
-    average = 123.0
-    for count, number in enumerate(numbers, 1):
-        average += newest_share(float(count)) * (number - average)
-    assert average == pytest.approx(cubic_mean(np.array(numbers)), abs=1e-11)
-
-
-def test_the_last_half_of_the_steps_makes_up_94_percent():
-    t = np.arange(1.0, 10_001)
-    weight = t * (t + 1) * (t + 2)
-    assert weight[5000:].sum() / weight.sum() == pytest.approx(0.9375, abs=1e-3)
-
-
-def test_averaging_changes_what_is_shown_not_how_it_moves(small_problem):
-    for kind in (nt.NeuroTron, nt.SGD):
-        arms = [nt.Arm(t, Constant(1.0, 0.4)) for t in averaged_and_plain(kind, step_size=0.05)]
-        run = nt.simulate(small_problem, arms, steps=100, batch_size=4)
-        np.testing.assert_array_equal(run.state.weights[:, 0], run.state.weights[:, 1])
-        np.testing.assert_array_equal(run.losses[0], run.losses[1])
-        np.testing.assert_array_equal(run.errors[0, 0], run.errors[1, 0])
-        assert (run.weights[0] != run.weights[1]).all()
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -115,28 +88,3 @@ def test_averages_reach_the_floor_of_the_optimal_matrix_whatever_the_matrix():
     assert size(mean - optimal) < 0.5 * size(optimal)
     assert size(mean) < 1.3 * size(optimal)
     assert size(mean) < 0.3 * size(last)
-
-
-@pytest.mark.parametrize("step_size", [0.01, "scheduled"])
-@pytest.mark.parametrize("method", ["sharp", "theorem1"])
-def test_a_certificate_of_the_last_weights_is_not_one_of_their_average(
-    small_problem, step_size, method
-):
-    arm = nt.Arm(nt.NeuroTron(step_size, averaging=True), Constant(0.1, 0.2))
-    with pytest.raises(nt.InputError) as caught:
-        nt.certify(small_problem, arm, batch_size=8, steps=100, method=method)
-    assert str(caught.value) == (
-        "no theorem covers averaged weights: certify without `averaging`, or use the method "
-        "'measured'"
-    )
-
-
-def test_averages_can_be_measured(small_problem):
-    arm = nt.Arm(nt.NeuroTron(0.05, averaging=True), RandomSign(1.0, 0.4))
-    measured = nt.certify(
-        small_problem, arm, batch_size=8, steps=400, method="measured", failure=0.2
-    )
-    runs = [
-        nt.simulate(small_problem, [arm], steps=400, batch_size=8, replicate=i) for i in range(4)
-    ]
-    assert measured.radius == max(run.errors[0, -1] for run in runs)

@@ -6,18 +6,13 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from tests.support.networks import output_and_gradient
 
 import neurotron as nt
 from neurotron._streams import Purpose, Stream
 from neurotron.trainers.robust_sgd import effective_size
-from neurotron.trainers.tracking import Tracked
 
 ROBUST = [nt.ClippedSGD, nt.HuberSGD, nt.TrimmedSGD]
-SIZES = st.floats(1e-3, 1e3)
-OLD = Tracked(age=200.0, quantile=0.2, speed=0.05)
 
 
 def literal(kind, rho, tau):
@@ -27,24 +22,6 @@ def literal(kind, rho, tau):
     if kind is nt.HuberSGD:
         tau = 1.345 * (tau / 0.6745)
     return max(-tau, min(tau, rho))
-
-
-@pytest.mark.parametrize("kind", ROBUST)
-@given(rho=st.floats(-1e3, 1e3), tau=SIZES, length=SIZES, pace=SIZES)
-def test_the_influence_is_what_the_docstring_says(kind, rho, tau, length, pace):
-    state = OLD._replace(
-        threshold=tau, length=length, pace=pace, bend=kind.bend, beyond=kind.beyond
-    )
-    expected = literal(kind, rho, tau) * pace / length
-    assert kind.influence(rho, state) == pytest.approx(expected, rel=1e-13)
-    assert kind.influence(rho, state._replace(age=99.0)) == 0.0
-
-
-@given(rho=st.floats(-1e3, 1e3), tau=SIZES)
-def test_clipped_tron_clips_and_has_no_pace(rho, tau):
-    state = OLD._replace(threshold=tau, length=7.0)
-    assert nt.ClippedTron.influence(rho, state) == literal(nt.ClippedSGD, rho, tau)
-    assert nt.ClippedTron.influence(rho, state._replace(age=99.0)) == 0.0
 
 
 # ---- a whole run, sample by sample ---------------------------------------------------------------

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.attacks import Adaptive, Constant
+from neurotron.attacks import Constant
 from neurotron.trainers.stages import ResolvedStages, Stage
 
 ATTACK = Constant(1.0, 0.3)
@@ -77,15 +77,6 @@ def test_a_record_between_two_stages_is_of_the_weights_both_share(small_problem)
     np.testing.assert_array_equal(every.errors[0, :31], half.errors[0])
 
 
-def test_stages_know_their_trainers_words_and_matrices(small_problem):
-    staged = nt.Stages((nt.NeuroTron("scheduled"), 0.5), (nt.ClippedTron(), 0.5))
-    finished = nt.simulate(small_problem, [nt.Arm(staged, Adaptive(0.5, 0.2))], steps=300,
-                           batch_size=8)  # fmt: skip
-    assert finished.status == ("finished",)
-    assert finished.engines[0].name == "compiled"
-    assert finished.options["steps"] == 300
-
-
 def test_a_stage_of_ones_own_runs_on_the_numpy_engine(small_problem):
     class Own(nt.SGD):
         def influence(self, residual, state):
@@ -96,14 +87,6 @@ def test_a_stage_of_ones_own_runs_on_the_numpy_engine(small_problem):
     mine, other = run(small_problem, staged), run(small_problem, halved)
     assert mine.engines[0] == ("numpy", "the trainer Own is not built in")
     np.testing.assert_allclose(mine.weights, other.weights, rtol=1e-11)
-
-
-def test_resolved_stages_train_as_those_they_were_made_of(small_problem):
-    staged = nt.Stages((nt.NeuroTron("fastest"), 0.4), (nt.HuberSGD(0.5), 0.6))
-    resolved = staged.resolve(small_problem, batch_size=4, steps=60, attack=ATTACK)
-    runs = [run(small_problem, trainer) for trainer in (staged, resolved)]
-    np.testing.assert_array_equal(runs[0].errors, runs[1].errors)
-    assert runs[0].arms[0].trainer is staged
 
 
 class Alternating(ResolvedStages):
@@ -121,13 +104,6 @@ def test_a_staged_trainer_of_ones_own_says_what_comes_next(small_problem, engine
     mine = run(small_problem, Alternating((one, other), ends=(20,)), engine=engine)
     listed = nt.Stages((one, 1 / 3), (other, 1 / 3), (one, 1 / 3))
     np.testing.assert_array_equal(mine.errors, run(small_problem, listed, engine=engine).errors)
-
-
-def test_repr_shows_trainers_and_shares():
-    staged = nt.Stages((nt.SGD(0.1), 0.25), (nt.RefinedTron().parts[1], 0.75))
-    assert repr(staged) == (
-        "Stages((SGD(step_size=0.1), 0.25), (ClippedSGD(quantile=0.2, speed=0.05), 0.75))"
-    )
 
 
 class Standing(ResolvedStages):

@@ -6,14 +6,10 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 
 from neurotron.trainers import tracking
 from neurotron.trainers.tracking import LISTENING, Tracked
-
-SIZES = st.floats(1e-3, 1e3)
 
 
 def follow(state, residuals, lengths=None):
@@ -61,14 +57,6 @@ def test_samples_without_a_gradient_do_not_count_whatever_their_residual(off):
     np.testing.assert_allclose(found.length, 2.0, rtol=0.1)
 
 
-def test_a_batch_in_which_nothing_counts_changes_neither_threshold_nor_mean_residual():
-    before = Tracked(7.0, 0.3, 2.0, 0.5, 0.2, 0.05, 1.0)
-    after = Tracked(*tracking.adapt(before, (0.0, 0.0, 0.0, 0.0), 0))
-    assert after._replace(age=7.0, length=2.0) == before
-    assert after.age == 8.0
-    assert after.length == 2.0 * (1 - 1 / 8)
-
-
 def test_the_first_batch_that_counts_sets_the_threshold():
     """Not the first batch: one in which every gate is off says nothing."""
     state = Tracked(quantile=0.2, speed=0.05)
@@ -79,35 +67,10 @@ def test_the_first_batch_that_counts_sets_the_threshold():
     assert state.threshold == 2.0
 
 
-def test_running_means_are_plain_means_until_they_forget():
-    draw = np.random.default_rng(3)
-    residuals, lengths = draw.standard_normal((40, 8)), draw.random((40, 8)) + 0.1
-    state = follow(trackers((0.0,), (0.5,), age=0.0), residuals, lengths)
-    assert state.length[0] == pytest.approx(lengths.mean(), rel=1e-12)
-    assert state.absolute[0] == pytest.approx(np.abs(residuals).mean(), rel=1e-12)
-    assert state.age[0] == 40.0
-
-
-@given(age=st.integers(1, 10**6), within=st.floats(0, 1), p=st.floats(0.01, 0.99), tau=SIZES,
-       speed=st.floats(0.001, 1.0))  # fmt: skip
-def test_the_threshold_moves_by_the_rule_it_states_faster_while_young(age, within, p, tau, speed):
-    state = Tracked(float(age), tau, 1.0, 1.0, p, speed, 1.0)
-    moved = Tracked(*tracking.adapt(state, (0.5, 0.5 * within, 1.0, 1.0), 0)).threshold
-    gain = max(speed, 5 / (5 + age))
-    assert math.log(moved / tau) == pytest.approx(gain * (p - within), abs=1e-12)
-
-
 def test_a_sample_exactly_at_the_threshold_is_within():
     state = Tracked(threshold=2.0)
     assert tracking.observe(-2.0, 1.0, state)[1] == 1.0
     assert tracking.observe(np.nextafter(2.0, 3.0), 1.0, state)[1] == 0.0
-
-
-def test_it_listens_for_exactly_a_hundred_steps():
-    heard = Tracked(threshold=9.0)
-    assert tracking.influence(5.0, heard._replace(age=LISTENING - 1.0)) == 0.0
-    assert tracking.influence(5.0, heard._replace(age=float(LISTENING))) == 5.0
-    assert LISTENING == 100
 
 
 def test_a_threshold_does_not_fall_to_where_numbers_lose_their_digits():

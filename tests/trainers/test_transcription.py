@@ -59,12 +59,20 @@ def attacks(r: int) -> list[nt.Attack]:
         named.Multiplicative(bound=THETA, probability=BETA, factor=1.5),
         named.Replacement(bound=THETA, probability=BETA, scale=2.0),
         named.SignFlip(bound=THETA, probability=BETA),
+        named.SignFlip(probability=BETA),
+        named.Mixture(THETA, BETA),
     ]
 
 
-def distortion(attack, problem, w, i, x, y, uniform, direction, matrix):
-    """ξ of sample i, from the sentence that describes the attack."""
+IN_TURN = ("Constant", "AlternatingSign", "RandomSign", "UniformNoise", "Adaptive")
+"""What a mixture does, step by step."""
+
+
+def distortion(attack, problem, w, t, i, x, y, uniform, direction, matrix):
+    """ξ of sample i in step t, from the sentence that describes the attack."""
     name = type(attack).__name__
+    if name == "Mixture":
+        name = IN_TURN[t % 5]
     if name == "AlternatingSign":
         return -THETA if i % 2 == 0 else THETA
     if name == "RandomSign":
@@ -77,18 +85,18 @@ def distortion(attack, problem, w, i, x, y, uniform, direction, matrix):
         return math.copysign(THETA, attack.direction @ (matrix @ x))
     if name == "Impersonation":
         other, _ = output_and_gradient(problem.network, attack.weights, x)
-        return clip(other - y)
+        return clip(attack, other - y)
     if name == "Multiplicative":
-        return clip(attack.factor * y - y)
+        return clip(attack, attack.factor * y - y)
     if name == "Replacement":
-        return clip(attack.scale * (2 * uniform - 1) - y)
+        return clip(attack, attack.scale * (2 * uniform - 1) - y)
     if name == "SignFlip":
-        return clip(-2 * y)
+        return clip(attack, -2 * y)
     return math.copysign(THETA, (w - problem.true_weights) @ direction)
 
 
-def clip(change):
-    return min(max(change, -THETA), THETA)
+def clip(attack, change):
+    return min(max(change, -attack.bound), attack.bound)
 
 
 def chance(attack, t, x, matrix):
@@ -117,12 +125,13 @@ def transcription(problem, trainer, attack):
             direction = {
                 "sensing": matrix @ xs[i], "gradient": gradients[i], "first_gradient": gradients[0]
             }[kind]  # fmt: skip
-            xi = distortion(attack, problem, w, i, xs[i], ys[i], uniforms[i], direction, matrix)
+            xi = distortion(attack, problem, w, t, i, xs[i], ys[i], uniforms[i], direction, matrix)
             hit = coins[i] <= chance(attack, t, xs[i], matrix)
             residual = ys[i] + (xi if hit else 0.0) - outputs[i]
-            move += residual * direction / BATCH
+            omega = 1.0 / (xs[i] @ xs[i]) if trainer.weighting else 1.0
+            move += omega * residual * direction / BATCH
             lengths.append(direction @ direction)
-        w = w + ETA * move / level
+        w = w + trainer.step_size * move / level
         if trainer.adapts:
             level = 0.5 * (level + np.mean(lengths))
     return w
@@ -138,8 +147,11 @@ def test_every_attack_and_direction_in_one_cohort_equals_its_transcription(netwo
         nt.SGD(ETA),
         nt.FirstSampleSGD(ETA),
     ]
-    watching = [WatchingTron(ETA, sensing=one), WatchingSGD(ETA), WatchingFirst(ETA)]
-    pairs = [*product(trainers, attacks(r)), *product(watching, attacks(r)[-1:])]
+    others = [
+        WatchingTron(ETA, sensing=one), WatchingSGD(ETA), WatchingFirst(ETA),
+        nt.NeuroTron(20 * ETA, sensing=one, weighting="inverse-norm"),
+    ]  # fmt: skip
+    pairs = [*product(trainers, attacks(r)), *product(others, attacks(r)[-1:])]
     arms = [nt.Arm(*pair, name=f"arm {i}") for i, pair in enumerate(pairs)]
     expected = np.array([transcription(problem, arm.trainer, arm.attack) for arm in arms])
     for engine, used in (("auto", {"compiled", "numpy"}), ("numpy", {"numpy"})):

@@ -9,8 +9,6 @@ import numpy as np
 from neurotron.attacks.base import Attack
 from neurotron.attacks.query import Query
 
-__all__ = ["Adaptive"]
-
 
 class Adaptive(Attack):
     r"""Pushes every update away from w*, using the present weights.

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 from neurotron.attacks.base import Attack
 from neurotron.attacks.query import Query
 
-__all__ = ["AlternatingSign"]
-
 
 class AlternatingSign(Attack):
     r"""The paper's attack: adds −θ, +θ, −θ, … along the batch.

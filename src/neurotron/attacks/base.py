@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -21,10 +21,8 @@ from neurotron._pickling import Pickled
 from neurotron._registry import construct, name_of
 from neurotron._types import Array
 from neurotron.attacks.query import Query
-from neurotron.attacks.table import Table
+from neurotron.attacks.table import AttackedTable
 from neurotron.problem import Problem
-
-__all__ = ["Attack"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,14 +134,14 @@ class Attack(Pickled, ABC):
         """
         return probability
 
-    def aimed(self, table: Table) -> Self:
+    def aimed(self, table: AttackedTable) -> Self:
         """Return the attack with all that it first has to find in a table of rows.
 
         Override it for an attack of the scope "rows" that chooses a vector by the rows.
         """
         return self
 
-    def priority(self, table: Table) -> Array:
+    def priority(self, table: AttackedTable) -> Array:
         """Return how much an attack of the scope "rows" prefers each row of a table, (N,).
 
         It attacks the share β of the rows with the largest priority: exactly ⌊βN⌋ of N rows. Rows
@@ -159,7 +157,7 @@ class Attack(Pickled, ABC):
     @property
     def number_texts(self) -> dict[str, str]:
         """Its numbers, each as text such as "bound=0.5"; an infinite bound is left out."""
-        values = ((field.name, getattr(self, field.name)) for field in fields(self))
+        values = ((one.name, getattr(self, one.name)) for one in fields(self))
         return {
             name: f"{name}={value:g}" for name, value in values
             if isinstance(value, float) and (name, value) != ("bound", math.inf)
@@ -167,3 +165,17 @@ class Attack(Pickled, ABC):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(self.number_texts.values())})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Unlimited(Attack):
+    """An attack that no guarantee covers, because its changes of a label have no bound.
+
+    With a finite `bound`, ξ is clipped to [−θ, θ]; the attack is still not covered.
+    """
+
+    bound: float = field(default=math.inf, kw_only=True)
+    probability: float = field(default=1.0, kw_only=True)
+
+    budget: ClassVar[str] = "any change of a share β of the labels"
+    covered: ClassVar[tuple[str, ...]] = ()

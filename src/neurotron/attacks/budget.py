@@ -9,8 +9,6 @@ from typing import Literal
 from neurotron import _check
 from neurotron.attacks.base import Attack
 
-__all__ = ["NO_ATTACK", "Budget", "budget_of", "chance_within"]
-
 
 @dataclass(frozen=True)
 class Budget:

@@ -14,8 +14,6 @@ from neurotron.attacks.budget import chance_within
 from neurotron.attacks.query import Query
 from neurotron.problem import Problem
 
-__all__ = ["PERIOD", "Burst"]
-
 PERIOD = 1000.0
 """Steps from the beginning of a burst to the beginning of the next."""
 

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 from neurotron.attacks.base import Attack
 from neurotron.attacks.query import Query
 
-__all__ = ["Constant"]
-
 
 class Constant(Attack):
     r"""Adds +θ to every attacked label.

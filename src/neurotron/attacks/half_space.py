@@ -11,8 +11,6 @@ from neurotron.attacks.odd_direction import OddDirection
 from neurotron.attacks.query import Query
 from neurotron.problem import Problem
 
-__all__ = ["HalfSpace"]
-
 
 class HalfSpace(OddDirection):
     r"""Adds +θ to the labels on one side of a plane only.

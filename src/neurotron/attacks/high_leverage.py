@@ -7,9 +7,7 @@ from typing import ClassVar, Literal
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks.adaptive import Adaptive
-from neurotron.attacks.table import Table
-
-__all__ = ["HighLeverage"]
+from neurotron.attacks.table import AttackedTable
 
 
 class HighLeverage(Adaptive):
@@ -41,6 +39,6 @@ class HighLeverage(Adaptive):
         super().__post_init__()
         _check.number("bound", self.bound, "[0, inf)")
 
-    def priority(self, table: Table) -> Array:
+    def priority(self, table: AttackedTable) -> Array:
         """Return the leverage of each row."""
         return table.leverage

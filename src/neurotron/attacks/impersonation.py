@@ -14,8 +14,6 @@ from neurotron.attacks.base import Attack
 from neurotron.attacks.query import Query
 from neurotron.problem import Problem
 
-__all__ = ["Impersonation"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Impersonation(Attack):

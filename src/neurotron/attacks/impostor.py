@@ -11,11 +11,9 @@ import numpy as np
 from neurotron import _check, _seeds
 from neurotron._types import Array, Mask
 from neurotron.attacks.picked_rows import PickedRows
-from neurotron.attacks.table import Table
+from neurotron.attacks.table import AttackedTable
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
-
-__all__ = ["Impostor"]
 
 TRIES = 6
 """Starts at each distance from the true filter, each with other rows to share."""
@@ -59,19 +57,19 @@ class Impostor(PickedRows):
         """Leave the filter open: it is found in the rows."""
         return {}
 
-    def aimed(self, table: Table) -> Self:
+    def aimed(self, table: AttackedTable) -> Self:
         """Return the attack with a filter w′ that shares as many rows with w* as was found."""
         if self.weights is not None:
             return self
         return dataclasses.replace(self, weights=self._filter(table))
 
-    def priority(self, table: Table) -> Array:
+    def priority(self, table: AttackedTable) -> Array:
         """Return the difference of the labels; rows come last if w′ would not explain them."""
         assert self.probe_vector is not None
         gap, explained = self._explained(table, self.probe_vector)
         return np.where(explained, gap, np.where(gap > 0.0, -gap, -np.inf))
 
-    def _explained(self, table: Table, weights: Array) -> tuple[Array, Mask]:
+    def _explained(self, table: AttackedTable, weights: Array) -> tuple[Array, Mask]:
         """Return how much labels differ, and which rows the filter can explain if attacked.
 
         Differences that are only rounding are set to zero. Rows without a gradient do not count.
@@ -81,7 +79,7 @@ class Impostor(PickedRows):
         active = table.gradient_at(weights).any(axis=1)
         return gap, active & (gap > 0.0) & (gap <= self.bound)
 
-    def _filter(self, table: Table) -> Array:
+    def _filter(self, table: AttackedTable) -> Array:
         """Return the first filter that can explain ⌊βN⌋ attacked rows, or else the first one."""
         first, wanted = None, int(self.probability * len(table) + 1e-9)
         for found in _filters(table):
@@ -98,7 +96,7 @@ class Impostor(PickedRows):
         return first
 
 
-def _filters(table: Table) -> Iterator[Array]:
+def _filters(table: AttackedTable) -> Iterator[Array]:
     """Yield filters that share rows with the true one: first those with more rows, and far ones."""
     true_weights = table.known_weights("the true filter")
     usable = np.flatnonzero(table.gradient.any(axis=1))

@@ -18,8 +18,6 @@ from neurotron.attacks.query import Query
 from neurotron.laws import Law
 from neurotron.problem import Problem
 
-__all__ = ["LargeNorm"]
-
 MOST_ROWS, MOST_NUMBERS = 100_000, 2_000_000
 """Limits of the sample of norms from which a cutoff is estimated."""
 

@@ -10,8 +10,6 @@ from neurotron._formula import select
 from neurotron.attacks.base import Attack
 from neurotron.attacks.query import Query
 
-__all__ = ["Mixture"]
-
 
 class Mixture(Attack):
     r"""Cycles through five other attacks, one per step.

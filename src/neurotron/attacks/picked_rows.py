@@ -11,13 +11,11 @@ import numpy.typing as npt
 
 from neurotron import _check
 from neurotron._types import Array
+from neurotron.attacks.base import Unlimited
 from neurotron.attacks.impersonation import Impersonation
 from neurotron.attacks.query import Query
-from neurotron.attacks.table import Table
-from neurotron.attacks.unlimited import Unlimited
+from neurotron.attacks.table import AttackedTable
 from neurotron.problem import Problem
-
-__all__ = ["PickedRows"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +65,7 @@ class PickedRows(Unlimited):
         """The filter w_adv."""
         return cast("Array | None", self.weights)
 
-    def priority(self, table: Table) -> Array:
+    def priority(self, table: AttackedTable) -> Array:
         """Return |f_{w_adv}(x) − y| of each row."""
         return np.abs(table.output(self.probe_vector) - table.labels)
 

@@ -21,11 +21,6 @@ from neurotron.networks import FilterNetwork
 if TYPE_CHECKING:
     from neurotron.attacks.base import Attack
 
-__all__ = [
-    "Known", "Query", "QueryBuilder", "parameters_of", "position_signs", "probe_vectors_of",
-    "visible",
-]  # fmt: skip
-
 Known: TypeAlias = Array | Callable[[], Array]
 """A field of a query, or a function that computes it, called only if an attack uses the field."""
 

@@ -8,8 +8,6 @@ from neurotron._formula import select
 from neurotron.attacks.base import Attack
 from neurotron.attacks.query import Query
 
-__all__ = ["RandomSign"]
-
 
 class RandomSign(Attack):
     r"""Adds +θ or −θ, each with probability ½.

@@ -7,10 +7,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from neurotron.attacks.base import Unlimited
 from neurotron.attacks.query import Query
-from neurotron.attacks.unlimited import Unlimited
-
-__all__ = ["Replacement"]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,11 +13,6 @@ from neurotron.attacks.budget import Budget
 from neurotron.attacks.catalog import BUILT_IN
 from neurotron.attacks.query import Query, QueryBuilder, position_signs
 
-__all__ = [
-    "OTHER_ANSWERS", "OTHER_ARMS", "OTHER_SAMPLES", "ask", "looks_beyond", "misstated",
-    "sample_queries",
-]  # fmt: skip
-
 ROWS, ARMS = 64, 3
 MOST_ROWS = 10_000
 """Largest number of made-up samples, also for larger batches."""

@@ -11,14 +11,12 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.networks import FilterNetwork
 
-__all__ = ["Table"]
-
 MOST_NUMBERS = 4_000_000
 """Most numbers that one block of projected rows may hold."""
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class AttackedTable:
     """Stored rows with their honest labels, and the model that made the labels.
 
     Parameters
@@ -50,7 +48,7 @@ class Table:
 
     def __repr__(self) -> str:
         rows, columns = self.inputs.shape
-        return f"Table({rows} rows of {columns} inputs)"
+        return f"AttackedTable({rows} rows of {columns} inputs)"
 
     @property
     def has_output(self) -> bool:

@@ -7,8 +7,6 @@ from typing import Any, ClassVar
 from neurotron.attacks.base import Attack
 from neurotron.attacks.query import Query
 
-__all__ = ["UniformNoise"]
-
 
 class UniformNoise(Attack):
     r"""Adds uniform noise between −θ and θ.

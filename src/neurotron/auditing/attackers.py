@@ -35,11 +35,6 @@ from neurotron.theory.smoother import (
     worst_rms_change,
 )
 
-__all__ = [
-    "ALL", "EXACT", "KNOWING", "SURROGATES", "Plan", "Scene", "is_random", "name_of",
-    "parse_attacks", "plans_of",
-]  # fmt: skip
-
 FROM_LIBRARY = (
     "constant", "random-sign", "sign-flip", "impersonation", "adaptive", "large-norm",
     "high-leverage", "picked-rows",

@@ -12,14 +12,12 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.gathering import gathered
-from neurotron.auditing.job import REPLICATES, SPLITS, Case, job_of
+from neurotron.auditing.job import REPLICATES, SPLITS, Contender, job_of
 from neurotron.auditing.measuring import measure
 from neurotron.auditing.records import COLUMNS, to_rows
 from neurotron.auditing.report import Audit
 from neurotron.auditing.splits import AuditedTable
 from neurotron.work import Memory, Progress, Study, run
-
-__all__ = ["audit"]
 
 
 def audit(
@@ -127,7 +125,7 @@ def audit(
 
 
 def _part(
-    cases: dict[str, Case],
+    cases: dict[str, Contender],
     setting: dict[str, Any],
     replicate: int,
     seed: int,

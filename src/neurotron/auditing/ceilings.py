@@ -30,8 +30,6 @@ from neurotron.estimators import NeuroTronRegressor
 from neurotron.solvers.proof import GENERAL
 from neurotron.theory.smoother import largest_rise
 
-__all__ = ["Most", "by_proof", "exact_ceiling", "harmless_rows", "kind_of", "rms"]
-
 SIX_DIGITS = 1e-6
 """Equal filters are equal up to this part of the largest label, on rows of the size of those of the
 fit. A fit that differs by more is seen to, and the audit then gives no ceiling."""
@@ -57,20 +55,7 @@ class Most(NamedTuple):
         if self.needs is None:
             return True
         proof = fitted.certificate_
-        return proof is not None and proof.kind == "proved" and proof.tampered >= self.needs
-
-
-def kind_of(needs: int | None) -> str:
-    """Return what a ceiling rests on, in sentences."""
-    if needs is None:
-        return (
-            "The ceilings hold if predictions are linear in the labels, which was tested. Those of "
-            "single predictions and of their mean are exact: an attack reaches them."
-        )
-    return (
-        f"The ceilings hold if clean labels are exact, for fits whose proven_against_ is {needs:,} "
-        "or more. Other fits may be off by more, and say so by a smaller one."
-    )
+        return proof is not None and proof.basis == "proved" and proof.tampered >= self.needs
 
 
 def by_proof(model: Any, y: Array, rows: int) -> Most | str:
@@ -94,8 +79,8 @@ def by_proof(model: Any, y: Array, rows: int) -> Most | str:
         return ""
     check_is_fitted(model)
     proof, left = model.solution_.proof, int((~model.solution_.explained).sum())
-    if proof.kind != "proved":
-        known = proof.kind == GENERAL
+    if proof.basis != "proved":
+        known = GENERAL in proof.assumptions
         why = "that they are in general position cannot be checked" if known else proof.reason
         return f"the rows do not prove its filter: {why}"
     needs = rows + left

@@ -21,8 +21,6 @@ from neurotron._types import Array
 from neurotron.auditing.linearity import NotLinear, smoother_matrix
 from neurotron.auditing.splits import Split
 
-__all__ = ["Effects", "effects_of"]
-
 TREES, LEAF = 60, 5
 """The random trees that stand in for an estimator without leaves, and the fewest rows in a leaf. On
 three tables, 5 to 15 rows harmed boosting alike, and 40 less."""

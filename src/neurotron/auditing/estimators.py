@@ -12,14 +12,12 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.auditing.splits import Split
 
-__all__ = ["Fit", "checked", "fit", "predicted", "prepared", "shown"]
-
 INNER = ("best_estimator_", "regressor_", "estimator_", "final_estimator_")
 """Where searches and wrappers keep the model that they fitted."""
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class FittedEstimator:
     """A fitted estimator, and what it predicts for the test rows."""
 
     estimator: Any
@@ -77,7 +75,7 @@ def prepared(estimator: Any, seed: int) -> Any:
     return copy.set_params(**fixed) if fixed else copy
 
 
-def fit(estimator: Any, split: Split, labels: Array) -> Fit:
+def fit(estimator: Any, split: Split, labels: Array) -> FittedEstimator:
     """Fit a clone to these labels; whatever it raises becomes one sentence."""
     from sklearn.base import clone
 
@@ -97,7 +95,7 @@ def fit(estimator: Any, split: Split, labels: Array) -> Fit:
         )
     if not np.isfinite(predictions).all():
         raise _check.InputError(f"{shown(estimator)} predicts numbers that are not finite")
-    return Fit(model, predictions)
+    return FittedEstimator(model, predictions)
 
 
 def predicted(model: Any, X: Any) -> Array:

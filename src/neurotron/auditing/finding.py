@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from neurotron._intervals import Interval
-
-__all__ = [
-    "ATTACKED", "EXIT_CODES", "STRONGEST", "WORSE", "Breaking", "Ceiling", "Check", "Damage",
-    "InfluentialRow", "Remedy", "Verdict", "worse",
-]  # fmt: skip
+from neurotron.guarantee import Assumption, Guarantee, stated
+from neurotron.solvers.proof import EXACT
 
 STRONGEST = "strongest"
 """What tables call the strongest attack on each split."""
@@ -48,17 +45,20 @@ class Damage:
     """The change of the parameters, relative to their length, if there are any."""
 
 
-@dataclass(frozen=True)
-class Ceiling:
-    """What no attack within a budget can exceed, beside what our attacks reached."""
+@dataclass(frozen=True, kw_only=True)
+class Ceiling(Guarantee):
+    """What no attack within a budget can exceed, beside what our attacks reached.
+
+    Its radius is the ceiling of the error's rise, as a mean over the splits.
+    """
 
     bound: float
     share: float
     rows: int
-    kind: str
-    """What the ceiling rests on, in a sentence; empty if there is none."""
     reason: str
     """Why there is no ceiling; empty if there is one."""
+    needs: int | None
+    """It is about fits whose `proven_against_` is at least this number; None if about all fits."""
     error: Interval | None = None
     """At most so much can the error rise."""
     relative: Interval | None = None
@@ -68,6 +68,34 @@ class Ceiling:
     """So much did it rise in the strongest attack on each split."""
     reached_mean: Interval | None = None
     reached_worst: Interval | None = None
+
+    @property
+    def quantity(self) -> str:
+        """What the radius is a bound on."""
+        return "rise of the root mean squared error on test rows, in label units"
+
+    @property
+    def statement(self) -> str:
+        """What the ceiling rests on, or why there is none."""
+        if self.reason:
+            return f"There is no ceiling, because {self.reason}."
+        if self.needs is None:
+            return (
+                "The ceilings hold if predictions are linear in the labels, which was tested. "
+                "Those of single predictions and of their mean are exact: an attack reaches them."
+            )
+        return (
+            "The ceilings hold if clean labels are exact, for fits whose proven_against_ is "
+            f"{self.needs:,} or more. Other fits may be off by more, and say so by a smaller one."
+        )
+
+
+def assumptions_of(needs: int | None) -> tuple[Assumption, ...]:
+    """Return what a ceiling assumes that is about such fits."""
+    if needs is None:
+        text = "Predictions are linear in the labels."
+        return (Assumption("linear", text, "tested", "linear", True),)
+    return EXACT, stated("proof", f"The fit reports a `proven_against_` of at least {needs:,}.")
 
 
 @dataclass(frozen=True)

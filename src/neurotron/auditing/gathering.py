@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -11,7 +12,6 @@ from neurotron import _check
 from neurotron._intervals import Interval, of_mean
 from neurotron._types import Array
 from neurotron.auditing.attackers import EXACT, SURROGATES
-from neurotron.auditing.ceilings import kind_of
 from neurotron.auditing.finding import (
     STRONGEST,
     Breaking,
@@ -20,14 +20,13 @@ from neurotron.auditing.finding import (
     Damage,
     InfluentialRow,
     Remedy,
+    assumptions_of,
     worse,
 )
-from neurotron.auditing.job import Case, Job
+from neurotron.auditing.job import Contender, Job
 from neurotron.auditing.question import Level
 from neurotron.auditing.records import Attempt, Failed, Measured, from_rows
 from neurotron.auditing.report import Audit
-
-__all__ = ["breaking", "ceiling", "damages", "gathered", "strongest"]
 
 IMPOSSIBLE = (
     f"none of these attacks is possible on this estimator: {', '.join(EXACT)} need predictions "
@@ -202,7 +201,9 @@ def ceiling(splits: Splits, level: Level) -> Ceiling:
         name: of_mean(values) for name, values in most.items() if values is not None
     }
     return Ceiling(
-        *level, "" if reason else kind_of(limits[0].needs), reason,
+        kind="theorem", about="table", confidence=1.0, reason=reason,
+        radius=math.inf if reason else known["error"].estimate, needs=limits[0].needs,
+        assumptions=() if reason else assumptions_of(limits[0].needs), **level._asdict(),
         reached_error=of_mean(_reached(splits, level, "error") - _errors(splits)),
         reached_mean=of_mean(_reached(splits, level, "mean")),
         reached_worst=of_mean(_reached(splits, level, "worst")),
@@ -287,7 +288,7 @@ def _largest(values: Array) -> Interval:
 
 
 def _remedy(
-    case: Case, splits: Splits, audited: Splits, limits: tuple[float | None, float | None]
+    case: Contender, splits: Splits, audited: Splits, limits: tuple[float | None, float | None]
 ) -> Remedy:
     """Return an alternative, compared with the audited estimator on the same splits."""
     (level,) = case.question.levels

@@ -3,26 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from neurotron import _check
+from neurotron._intervals import Interval
+from neurotron._threads import no_warnings, one_blas_thread
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.attackers import parse_attacks
 from neurotron.auditing.estimators import checked, shown
 from neurotron.auditing.question import Level, Question, levels_of
-from neurotron.auditing.screening import Suspects, screened
 from neurotron.auditing.splits import AuditedTable
-from neurotron.estimators import catalog
+from neurotron.estimators import NeuroTronRegressor, catalog
 from neurotron.poisoning import range_of
 
-__all__ = ["REPLICATES", "SPLITS", "Case", "Job", "job_of"]
-
 SPLITS, REPLICATES = 5, 2
+FEWEST = 5
+"""Rows for each fitted number, from which on at most one honest table in twenty seems attacked, as
+the false alarm rate says: with 4 it is one in eight, for normal noise and for Student's law."""
 MOST_SPLITS, MOST_REPLICATES, MOST_REMEDIES = 1_000, 1_000, 100
 
 
-class Case(NamedTuple):
+@dataclass(frozen=True)
+class Suspects:
+    """What `NeuroTronRegressor` says about the labels of a table, before anybody attacks them."""
+
+    rows: tuple[int, ...] = ()
+    """The rows whose labels do not fit, counted from 0."""
+    attacked_fraction: Interval | None = None
+    """Which share of the labels seems to be attacked; None if nobody could look."""
+    reason: str = ""
+    """Why nobody could look; empty if that was possible."""
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return len(self.rows)
+
+
+class Contender(NamedTuple):
     """An estimator, with its name and what is asked about it on which table."""
 
     name: str
@@ -35,7 +56,7 @@ class Case(NamedTuple):
 class Job(NamedTuple):
     """What an audit computes and gathers."""
 
-    cases: dict[str, Case]
+    cases: dict[str, Contender]
     """The audited estimator; the audited one without the suspects, if there are any; remedies."""
     splits: int
     suspects: Suspects
@@ -45,7 +66,7 @@ class Job(NamedTuple):
     """Up to so many suspects were looked at by a person, who accepts them."""
 
     @property
-    def remedies(self) -> dict[str, Case]:
+    def remedies(self) -> dict[str, Contender]:
         """The alternatives."""
         others = ("audited", "without-suspects")
         return {name: case for name, case in self.cases.items() if name not in others}
@@ -87,10 +108,10 @@ def job_of(
         tolerance,
     )
     shown_as, model = _named("estimator", estimator)
-    audited = Case(name or shown_as, model, question, table)
+    audited = Contender(name or shown_as, model, question, table)
     easier = replace(question, levels=(question.largest,), tolerance=None)
     others = [
-        Case(*_named("remedies", each), easier, table)
+        Contender(*_named("remedies", each), easier, table)
         for each in _remedies(remedies, question.largest.share)
         if not (isinstance(each, str) and catalog.canonical(each) == shown_as)
     ]
@@ -105,8 +126,8 @@ def job_of(
 
 
 def _without(
-    suspects: Suspects, audited: Case, levels: Callable[[AuditedTable], tuple[Level, ...]]
-) -> Case | None:
+    suspects: Suspects, audited: Contender, levels: Callable[[AuditedTable], tuple[Level, ...]]
+) -> Contender | None:
     """Return the same audit of the table without its suspects, or None if there are none.
 
     It is None, too, if what remains cannot be attacked with the budgets. The search for the
@@ -122,7 +143,7 @@ def _without(
     return audited._replace(table=table, question=question)
 
 
-def _with_different_names(cases: list[Case]) -> tuple[Case, ...]:
+def _with_different_names(cases: list[Contender]) -> tuple[Contender, ...]:
     """Return the cases; estimators that look the same in one line are numbered."""
     seen: dict[str, int] = {}
     named = []
@@ -158,3 +179,17 @@ def _named(name: str, given: Any) -> tuple[str, Any]:
         return text, text
     checked(name, given)
     return shown(given), given
+
+
+def screened(table: AuditedTable) -> Suspects:
+    """Return the suspects of a table, by a linear fit to its inputs as numbers."""
+    needed = FEWEST * (table.numbers.shape[1] + 1)
+    if len(table) < needed:
+        return Suspects(reason=f"{len(table):,} rows are too few, {needed:,} are needed")
+    try:
+        with one_blas_thread(), no_warnings():
+            model = NeuroTronRegressor().fit(table.numbers, table.y)
+    except ValueError as error:  # no columns, or numbers that are too large
+        return Suspects(reason=_check.shorten(" ".join(str(error).split())))
+    share = Interval(model.attacked_fraction_, *model.attacked_fraction_interval_)
+    return Suspects(tuple(np.flatnonzero(model.suspects_).tolist()), share)

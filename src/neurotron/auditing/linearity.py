@@ -24,8 +24,6 @@ from neurotron._threads import no_warnings
 from neurotron._types import Array
 from neurotron.theory.smoother import largest_rise, room_of, worst_change
 
-__all__ = ["NotLinear", "smoother_matrix"]
-
 MOST_ENTRIES = 50_000_000
 """Largest number of entries of the matrix, 400 MB."""
 MOST_FITS = 1000

@@ -18,14 +18,12 @@ from neurotron._types import Array
 from neurotron.auditing.attackers import SURROGATES, Plan, Scene, is_random, name_of, plans_of
 from neurotron.auditing.ceilings import Most, by_proof, exact_ceiling, harmless_rows, rms
 from neurotron.auditing.effects import Effects, effects_of
-from neurotron.auditing.estimators import Fit, fit, predicted, prepared
+from neurotron.auditing.estimators import FittedEstimator, fit, predicted, prepared
 from neurotron.auditing.question import Level, Question
-from neurotron.auditing.records import Attempt, Failed, Fitted, Limit, Measured
+from neurotron.auditing.records import Attempt, Failed, HonestFit, Limit, Measured
 from neurotron.auditing.splits import AuditedTable
 from neurotron.estimators import catalog
 from neurotron.theory.smoother import room_of, worst_rms_change
-
-__all__ = ["measure"]
 
 ROUNDING = 1e-6
 """By which part of a ceiling the damage may exceed it before the ceiling is withdrawn."""
@@ -47,7 +45,7 @@ class Tried(NamedTuple):
 
     attempt: Attempt
     plan: Plan
-    fit: Fit | None
+    fit: FittedEstimator | None
 
 
 def measure(
@@ -104,7 +102,7 @@ class _Split:
         self.least = NO_ERROR * float(table.y.std())
         self.unit = max(self.error, self.least)
 
-    def _fit(self, labels: Array) -> Fit:
+    def _fit(self, labels: Array) -> FittedEstimator:
         """Fit to some labels; Ctrl-C is noticed between fits."""
         self.look(self.done, len(self.question.levels))
         return fit(self.estimator, self.split, labels)
@@ -128,7 +126,7 @@ class _Split:
             if self.question.tolerance is not None:
                 attempts += self._searched(scene, level, [way for ways in tried for way in ways])
             self.done += 1
-        fitted = Fitted(
+        fitted = HonestFit(
             self.error,
             self.unit,
             max(rms(split.test_inputs @ weights - split.test_y), self.least),
@@ -249,7 +247,7 @@ def _sizes(effects: Effects, tried: list[list[Tried]]) -> Array:
     return np.asarray(np.sqrt(np.mean(matrix**2, axis=0)))
 
 
-def _drift(clean: Fit, found: Fit) -> float | None:
+def _drift(clean: FittedEstimator, found: FittedEstimator) -> float | None:
     """Return by which part of their length the parameters changed."""
     before, after = clean.parameters, found.parameters
     if before is None or after is None or before.shape != after.shape:

@@ -13,8 +13,6 @@ from neurotron import _check
 from neurotron.attacks import Budget
 from neurotron.auditing.splits import AuditedTable
 
-__all__ = ["Level", "Question", "levels_of"]
-
 MOST_LEVELS = 50
 
 

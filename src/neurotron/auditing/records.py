@@ -12,10 +12,8 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 from neurotron.auditing.question import Level
 
-__all__ = ["COLUMNS", "Attempt", "Failed", "Fitted", "Limit", "Measured", "from_rows", "to_rows"]
 
-
-class Fitted(NamedTuple):
+class HonestFit(NamedTuple):
     """The fit to honest labels."""
 
     error: float
@@ -78,7 +76,7 @@ class Failed(NamedTuple):
 class Measured:
     """What was measured of one estimator on one split."""
 
-    fitted: Fitted
+    fitted: HonestFit
     attempts: tuple[Attempt, ...]
     limits: tuple[Limit, ...]
 
@@ -94,7 +92,7 @@ class Measured:
 
 
 KINDS: dict[str, type[Any]] = {
-    "fitted": Fitted, "attempt": Attempt, "limit": Limit, "failed": Failed
+    "fitted": HonestFit, "attempt": Attempt, "limit": Limit, "failed": Failed
 }  # fmt: skip
 COLUMNS: dict[str, Any] = {"kind": str} | {
     name: get_args(hint)[0] if type(None) in get_args(hint) else hint

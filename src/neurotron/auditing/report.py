@@ -23,9 +23,7 @@ from neurotron.auditing.finding import (
     Verdict,
     worse,
 )
-from neurotron.auditing.screening import Suspects
-
-__all__ = ["Audit"]
+from neurotron.auditing.job import Suspects
 
 PRICE = 0.1
 """The largest price without an attack of an estimator that is recommended."""
@@ -236,17 +234,17 @@ class Audit:
         }
 
     def _repr_html_(self) -> str:
-        from neurotron.auditing.wording import Table, sections
+        from neurotron.auditing.wording import ShownTable, sections
 
         facts = {"estimator": self.estimator, "rows": f"{self.n_rows:,}", "verdict": self.verdict}
         said = {section.key: section.parts for section in sections(self)}
-        (table,) = (part for part in said["attacks"] if isinstance(part, Table))
+        (table,) = (part for part in said["attacks"] if isinstance(part, ShownTable))
         return card("Audit", facts, columns=[*table.columns], rows=table.rows(), note=self.headline)
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Draw the damage of every attack, with its ceiling."""
         from neurotron.lab.figures import draw
-        from neurotron.lab.figures.audit import audit_chart
+        from neurotron.lab.figures.one_result import audit_chart
 
         return draw(audit_chart(self), path)
 

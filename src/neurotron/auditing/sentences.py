@@ -12,11 +12,6 @@ if TYPE_CHECKING:
     from neurotron.auditing.finding import Breaking, Check, Remedy
     from neurotron.auditing.report import Audit
 
-__all__ = [
-    "TRANSFERS", "breaking_words", "held_words", "no_remedy_words", "rise", "suspects_words",
-    "verdict_words",
-]  # fmt: skip
-
 TRANSFERS = (
     "Only transfer attacks were tried: they were worked out for other models, so a better attack "
     "may do more."

@@ -20,8 +20,6 @@ from neurotron._tiny import without_tiny
 from neurotron._types import Array, Index
 from neurotron.estimators.table import refuse_repeated
 
-__all__ = ["FEWEST_ROWS", "AuditedTable", "Split"]
-
 TRAINING = 0.75
 """The share of the rows that is fitted; the others are for testing."""
 FEWEST_ROWS = 8

@@ -21,8 +21,6 @@ from neurotron.auditing.finding import STRONGEST, Ceiling, Damage
 if TYPE_CHECKING:
     from neurotron.auditing.report import Audit
 
-__all__ = ["Facts", "Section", "Table", "as_text", "level_name", "sections"]
-
 LEAST_NAME = 22
 """So many characters of a name are shown even if a table is then too wide for the terminal."""
 MOST_ROWS = 40
@@ -36,7 +34,7 @@ MEASURES = {
 }
 
 
-class Table(NamedTuple):
+class ShownTable(NamedTuple):
     """A table, whose first column names the rows."""
 
     columns: dict[str, list[str]]
@@ -63,7 +61,7 @@ class Section(NamedTuple):
 
     key: str
     title: str
-    parts: tuple[str | Table | Facts, ...]
+    parts: tuple[str | ShownTable | Facts, ...]
 
 
 def as_text(audit: Audit, width: int, *, label: str = "", rows: Sequence[int] | None = None) -> str:
@@ -80,7 +78,7 @@ def as_text(audit: Audit, width: int, *, label: str = "", rows: Sequence[int] | 
     return "\n\n".join(shown)
 
 
-def _shown(part: str | Table | Facts, width: int) -> str:
+def _shown(part: str | ShownTable | Facts, width: int) -> str:
     if isinstance(part, str):
         return _text.wrap(part, width)
     if isinstance(part, Facts):
@@ -90,7 +88,8 @@ def _shown(part: str | Table | Facts, width: int) -> str:
     others = [*narrow][1:]
     room = width - sum(2 + max(map(len, (head, *narrow[head]))) for head in others)
     rows = [
-        (_text.shorten(first, max(room, LEAST_NAME)), *row) for first, *row in Table(narrow).rows()
+        (_text.shorten(first, max(room, LEAST_NAME)), *row)
+        for first, *row in ShownTable(narrow).rows()
     ]
     return _text.table([tuple(narrow), *rows], right=True)
 
@@ -118,7 +117,7 @@ class _Words:
     unit: str
     rows: Sequence[int] | None
 
-    def ceilings(self) -> Iterator[str | Table]:
+    def ceilings(self) -> Iterator[str | ShownTable]:
         """Yield what no attack can exceed, beside what was reached, or why it is not known."""
         known = [
             (_level(one), name, up(most.estimate) + f" ({_most(one.relative)})" * (key == "error"),
@@ -137,27 +136,27 @@ class _Words:
             columns = dict(zip(heads, map(list, zip(*known, strict=True)), strict=True))
             if len(self.audit.ceilings) == 1:
                 del columns["labels changed"]
-            yield Table(columns, heads[:2])
+            yield ShownTable(columns, heads[:2])
         better = (
             sentences.TRANSFERS if self.audit.transfers_only else "A better attack may do more."
         )
         for one, budgets in self._grouped().items():
             yield budgets + (
-                f"There is no ceiling, because {one.reason}. What was measured is then only what "
-                f"these attacks reached. {better}" if one.reason else one.kind
+                f"{one.statement} What was measured is then only what these attacks reached. "
+                f"{better}" if one.reason else one.statement
             )  # fmt: skip
 
     def _grouped(self) -> dict[Ceiling, str]:
         """Return one ceiling of each kind, with its budgets unless there is one kind only."""
-        found: dict[tuple[str, str], list[Ceiling]] = {}
+        found: dict[str, list[Ceiling]] = {}
         for one in self.audit.ceilings:
-            found.setdefault((one.kind, one.reason), []).append(one)
+            found.setdefault(one.statement, []).append(one)
         return {
             first: f"{', '.join(map(_level, (first, *others)))}: " * (len(found) > 1)
             for first, *others in found.values()
         }
 
-    def attacks(self) -> Iterator[str | Table | Facts]:
+    def attacks(self) -> Iterator[str | ShownTable | Facts]:
         """Yield what every attack does."""
         audit, one = self.audit, self.audit.largest
         several, budgets = len(audit.strongest) > 1, [_budget(each) for each in audit.strongest]
@@ -193,7 +192,7 @@ class _Words:
         if several:
             columns["labels changed"] = [_level(one) for one in ranked]
         words, wide = ("attack", "labels changed"), ("in label units", "drift of parameters")
-        yield Table(columns, words, wide)
+        yield ShownTable(columns, words, wide)
         known = {one.attack: does for one in ranked if (does := _does(one.attack))}
         if known:
             yield Facts(known, "What these attacks do")
@@ -207,7 +206,7 @@ class _Words:
         """Yield the smallest number of labels that breaks the tolerance, for every bound."""
         return (sentences.breaking_words(self.audit, one) for one in self.audit.breaking)
 
-    def influential(self) -> Iterator[str | Table]:
+    def influential(self) -> Iterator[str | ShownTable]:
         """Yield the rows whose labels matter most."""
         shown = self.audit.influential
         if shown:
@@ -216,7 +215,7 @@ class _Words:
                 f"change by so much (root mean square, in {self.unit}). Protect or check these "
                 f"labels first. {self._counted_from}"
             )
-            yield Table(
+            yield ShownTable(
                 {"row": [self._row(one.row) for one in shown],
                  "change of predictions": [_size(one.shift) for one in shown],
                  "fitted in splits": [f"{one.splits}" for one in shown]}
@@ -229,7 +228,7 @@ class _Words:
     def _row(self, row: int) -> str:
         return f"{row if self.rows is None else self.rows[row]}"
 
-    def remedies(self) -> Iterator[str | Table]:
+    def remedies(self) -> Iterator[str | ShownTable]:
         """Yield what other estimators cost, what attacks do to them, and which is best."""
         audit, remedies = self.audit, self.audit.remedies
         if remedies:
@@ -242,7 +241,7 @@ class _Words:
                 f"For {audit.estimator} itself, {audit.budget_words(audit.largest)} raise it by "
                 f"{sentences.rise(audit.largest.relative)}{'*' * audit.transfers_only}."
             )
-            yield Table(
+            yield ShownTable(
                 {
                     "estimator": [one.name for one in remedies],
                     "attacked": [

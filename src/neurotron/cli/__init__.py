@@ -19,7 +19,8 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     except ModuleNotFoundError as error:
-        sys.exit(f"the command line needs {error.name}: {install('lab')}")
+        say(f"error: the command line needs {error.name}: {install('lab')}")
+        sys.exit(2)
     except ImportError as error:  # with too little memory, also of what is always installed
         say(f"error: a package that is needed {unloadable(error)}")
         sys.exit(2)

@@ -30,8 +30,6 @@ from neurotron.cli import (
     verify_command,
 )
 
-__all__ = ["Outlet", "app", "outlets", "run"]
-
 
 class _Command(TyperCommand):
     def get_params(self, ctx: Any) -> Any:

@@ -6,7 +6,7 @@ import shlex
 import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
@@ -20,90 +20,31 @@ if TYPE_CHECKING:
     from neurotron._types import Index
     from neurotron.attacks import Budget
     from neurotron.auditing import Audit
-    from neurotron.cli.table_options import Inputs
-
-__all__ = ["audit"]
+    from neurotron.cli.table_options import TableInputs
 
 PLACE = Path("out", "audits")
 PAGE, NUMBERS = "audit.html", "audit.json"
 
 
 def audit(
-    source: tables.Labelled,
+    source: tables.LabelledOptions,
     *,
-    sample: Annotated[
-        int | None, tables.TABLE("Audit so many rows, drawn at random, instead of all.")
-    ] = None,
-    estimator: Annotated[
-        str,
-        tables.MODEL.named(
-            "estimators",
-            "What is audited: a name as `neurotron list estimators` shows them, with settings as "
-            "in ridge:alpha=10, or a model file of `neurotron fit`, which is fitted again.",
-        ),
-    ],
-    bound: Annotated[
-        float | None,
-        options.ATTACK("θ, the largest change of a label. It may be left out with --label-range."),
-    ] = None,
-    probability: Annotated[
-        float | None, options.ATTACK("β, the largest share of the labels that are changed.")
-    ] = None,
-    rows: Annotated[
-        int | None,
-        options.ATTACK("How many rows of the table are changed, instead of their share."),
-    ] = None,
-    attack: Annotated[
-        list[str] | None,
-        options.ATTACK(
-            "An attack to try. Repeat the option for several. Default: all.",
-            "--attack",
-            metavar="NAME",
-        ),
-    ] = None,
-    label_range: Annotated[
-        tuple[float, float] | None,
-        options.ATTACK(
-            "The smallest and the largest label that is possible. Attacks stay within it.",
-            "--label-range",
-            metavar="LOW HIGH",
-        ),
-    ] = None,
-    max_damage: Annotated[
-        float | None,
-        options.GUARANTEE("The tolerance: the largest acceptable rise of the error, 0.1 for 10 %."),
-    ] = None,
-    max_change: Annotated[
-        float | None,
-        options.GUARANTEE(
-            "Another tolerance: no prediction may change by more, in units of the label."
-        ),
-    ] = None,
-    accept_suspects: Annotated[
-        int | None,
-        options.GUARANTEE(
-            "You have looked at up to N suspects: they do not leave the verdict undecided.",
-            metavar="N",
-        ),
-    ] = None,
-    remedies: Annotated[
-        bool, options.RUN("Compare the obvious alternatives.", "--remedies/--no-remedies")
-    ] = True,
-    splits: Annotated[int, options.RUN("How often the rows are split into fit and test.")] = 5,
-    replicates: Annotated[
-        int, options.RUN("How often attacks that draw at random are repeated on each split.")
-    ] = 2,
-    seed: Annotated[int, options.RUN("The seed of splits and attacks.")] = 0,
-    threads: study_commands.Threads = None,
-    dask: study_commands.Dask = None,
-    mixed: study_commands.Mixed = False,
-    out: Annotated[
-        Path | None,
-        options.OUTPUT(
-            "The folder of the audit. If it has results of the same audit, that is continued. "
-            "Default: a folder in out/audits."
-        ),
-    ] = None,
+    sample: int | None = None,
+    estimator: str,
+    bound: float | None = None,
+    probability: float | None = None,
+    rows: int | None = None,
+    attack: list[str] | None = None,
+    label_range: tuple[float, float] | None = None,
+    max_damage: float | None = None,
+    max_change: float | None = None,
+    accept_suspects: int | None = None,
+    remedies: bool = True,
+    splits: int = 5,
+    replicates: int = 2,
+    seed: int = 0,
+    workers: study_commands.WorkerOptions,
+    out: Path | None = None,
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -126,8 +67,57 @@ def audit(
         neurotron audit t.csv --label y --estimator ridge --bound 1 --rows 20
 
         neurotron audit t.csv --label y --estimator huber --rows 9 --label-range 0 1
+
+    Table
+    -----
+    sample
+        Audit so many rows, drawn at random, instead of all.
+
+    Model
+    -----
+    estimator : estimators
+        What is audited: a name as `neurotron list estimators` shows them, with settings as in
+        ridge:alpha=10, or a model file of `neurotron fit`, which is fitted again.
+
+    Attack
+    ------
+    bound
+        θ, the largest change of a label. It may be left out with --label-range.
+    probability
+        β, the largest share of the labels that are changed.
+    rows
+        How many rows of the table are changed, instead of their share.
+    attack : NAME
+        An attack to try. Repeat the option for several. Default: all.
+    label_range : LOW HIGH
+        The smallest and the largest label that is possible. Attacks stay within it.
+
+    Guarantee
+    ---------
+    max_damage
+        The tolerance: the largest acceptable rise of the error, 0.1 for 10 %.
+    max_change
+        Another tolerance: no prediction may change by more, in units of the label.
+    accept_suspects : N
+        You have looked at up to N suspects: they do not leave the verdict undecided.
+
+    Run
+    ---
+    remedies
+        Compare the obvious alternatives.
+    splits
+        How often the rows are split into fit and test.
+    replicates
+        How often attacks that draw at random are repeated on each split.
+    seed
+        The seed of splits and attacks.
+
+    Output
+    ------
+    out
+        The folder of the audit. If it has results of the same audit, that is continued. Default: a
+        folder in out/audits.
     """
-    study_commands.check_workers(threads, dask)
     if out is not None:
         _check_folder(out)
     budget = _budget(bound, probability, rows)  # before scikit-learn is loaded, which takes longer
@@ -156,7 +146,7 @@ def audit(
     study = audits.study_of(job, estimator if model else None)
     folder = PLACE / f"{source.data.stem}-{audits.name_of(study)}" if out is None else out
     with tables.warnings_as_sentences():
-        report = study_commands.compute(study, folder, threads, dask, mixed=mixed, quiet=True)
+        report = study_commands.compute(study, folder, workers, quiet=True)
     if report.failures or report.removed:
         raise typer.Exit(1)
     found = replace(audits.load_audit(job, folder), table_sha256=inputs.table.sha256)
@@ -221,7 +211,7 @@ class _Made:
     """An audit of a table, and where it is stored."""
 
     audit: Audit
-    inputs: Inputs
+    inputs: TableInputs
     label: str
     rows: list[int]
     """The numbers of the audited rows in the file, from 1."""

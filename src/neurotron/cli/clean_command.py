@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
 
     from neurotron._types import Array
     from neurotron.cli.table_file import TableFile
-    from neurotron.cli.table_options import Inputs
+    from neurotron.cli.table_options import TableInputs
     from neurotron.estimators import NeuroTronRegressor
-
-__all__ = ["clean"]
 
 COLUMNS = ("is_label_issue", "label_quality", "given_label", "predicted_label")
 """What is saved about a suspect, besides its row."""
@@ -34,21 +32,12 @@ LEAST_QUALITY = 1e-16
 
 def clean(
     context: typer.Context,
-    source: tables.Labelled,
-    model: Annotated[
-        Path | None, tables.MODEL("Use this model of `neurotron fit` instead of a new fit.")
-    ] = None,
+    source: tables.LabelledOptions,
+    model: Path | None = None,
     network: tables.Network = "linear",
     seed: tables.FitSeed = 0,
-    out: Annotated[
-        Path | None, options.OUTPUT("Save the ranked suspects to this CSV or Parquet file.")
-    ] = None,
-    cleaned: Annotated[
-        Path | None,
-        options.OUTPUT(
-            "Save the table without the suspects to this file, in the format of the table."
-        ),
-    ] = None,
+    out: Path | None = None,
+    cleaned: Path | None = None,
     overwrite: tables.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -64,6 +53,18 @@ def clean(
         neurotron clean data.csv --label price
 
         neurotron clean data.csv --label price --out suspects.csv --cleaned c.csv
+
+    Model
+    -----
+    model
+        Use this model of `neurotron fit` instead of a new fit.
+
+    Output
+    ------
+    out
+        Save the ranked suspects to this CSV or Parquet file.
+    cleaned
+        Save the table without the suspects to this file, in the format of the table.
     """
     if model is not None:
         _refuse_options_of_a_fit(context)
@@ -115,7 +116,7 @@ def _say_why_not_cleaned(found: _Judged) -> None:
 class _Judged:
     """A table whose labels a model has judged."""
 
-    inputs: Inputs
+    inputs: TableInputs
     label: str
     model: NeuroTronRegressor
     suspects: pl.DataFrame
@@ -140,7 +141,7 @@ class _Judged:
         }
 
 
-def _judged(source: tables.Labelled, model: Path | None, network: str, seed: int) -> _Judged:
+def _judged(source: tables.LabelledOptions, model: Path | None, network: str, seed: int) -> _Judged:
     """Judge the labels of a table by the model that is given, or by one that is fitted to them."""
     if model is None:
         inputs, name, labels = source.read()
@@ -155,7 +156,7 @@ def _judged(source: tables.Labelled, model: Path | None, network: str, seed: int
     return _Judged(inputs, name, found, _suspects(inputs, labels, found), doubts)
 
 
-def _suspects(inputs: Inputs, labels: Array, model: NeuroTronRegressor) -> pl.DataFrame:
+def _suspects(inputs: TableInputs, labels: Array, model: NeuroTronRegressor) -> pl.DataFrame:
     """Return the rows with suspicious labels, the worst first."""
     import polars as pl
 

@@ -12,8 +12,6 @@ from neurotron import _check, _tiny
 from neurotron._digits import counted
 from neurotron._types import Array, Index, Mask
 
-__all__ = ["is_boolean", "is_missing", "numbers", "problem_of"]
-
 MISSING = ("", "na", "n/a", "nan", "null", "none", "?")
 """Cells of text that count as missing, in lower case."""
 TRUTH = ("true", "false")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -12,30 +12,17 @@ from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
-    from neurotron.cli.table_options import Inputs
+    from neurotron.cli.table_options import TableInputs
     from neurotron.estimators import NeuroTronRegressor
-
-__all__ = ["fit", "predict"]
 
 
 def fit(
-    source: tables.Labelled,
+    source: tables.LabelledOptions,
     *,
     network: tables.Network = "linear",
     seed: tables.FitSeed = 0,
-    out: Annotated[
-        Path,
-        options.OUTPUT(
-            "The file of the model, which must end in .safetensors.", show_default=False
-        ),
-    ],
-    no_row_hashes: Annotated[
-        bool,
-        options.OUTPUT(
-            "Do not save hashes of the rows, by which `neurotron verify` refuses them.",
-            "--no-row-hashes",
-        ),
-    ] = False,
+    out: Path,
+    no_row_hashes: bool = False,
     overwrite: tables.Overwrite = False,
     as_json: options.AsJson = False,
 ) -> None:
@@ -49,6 +36,13 @@ def fit(
         neurotron fit data.csv --label price --out model.safetensors
 
         neurotron fit rows.parquet --label price --drop id --out m.safetensors
+
+    Output
+    ------
+    out
+        The file of the model, which must end in .safetensors.
+    no_row_hashes
+        Do not save hashes of the rows, by which `neurotron verify` refuses them.
     """
     from neurotron import model_file
 
@@ -65,14 +59,16 @@ def fit(
         _print(inputs, name, model, out)
 
 
-def _print(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -> None:
+def _print(inputs: TableInputs, label: str, model: NeuroTronRegressor, out: Path) -> None:
     console = options.console()
     table_output.describe(console, inputs, label, model, int(model.suspects_.sum()))
     table_output.print_doubts(console, table_output.doubts(inputs, model))
     table_output.print_written(console, [out])
 
 
-def _summary(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -> dict[str, Any]:
+def _summary(
+    inputs: TableInputs, label: str, model: NeuroTronRegressor, out: Path
+) -> dict[str, Any]:
     return table_output.summary(inputs, label, model) | {
         "suspects": int(model.suspects_.sum()),
         "reasons_to_doubt": table_output.doubts(inputs, model),
@@ -84,13 +80,8 @@ def _summary(inputs: Inputs, label: str, model: NeuroTronRegressor, out: Path) -
 
 def predict(
     model: tables.ModelFile,
-    source: tables.Rows,
-    out: Annotated[
-        Path | None,
-        options.OUTPUT(
-            "The file of the predictions (CSV or Parquet). Default: they are printed as CSV."
-        ),
-    ] = None,
+    source: tables.TableOptions,
+    out: Path | None = None,
     overwrite: tables.Overwrite = False,
 ) -> None:
     """Predict the labels of a table with a model that `neurotron fit` saved.
@@ -99,6 +90,11 @@ def predict(
     two columns: row, counted from 1 without the header, and predicted_label.
 
         neurotron predict model.safetensors new.csv --out predictions.csv
+
+    Output
+    ------
+    out
+        The file of the predictions (CSV or Parquet). Default: they are printed as CSV.
     """
     from neurotron.estimators import load_model
 

@@ -12,11 +12,7 @@ from neurotron import _check
 from neurotron._text import wrap
 from neurotron.cli import options
 
-__all__ = ["NAMED", "list_things"]
-
-NAMED = ("networks", "laws", "attacks", "trainers", "estimators")
-"""The kinds of things that are written as a name with parameters."""
-KINDS = (*NAMED, "sensing", "studies", "claims")
+KINDS = (*options.NAMED, "sensing", "studies", "claims")
 
 BY_OPTIONS = {
     "networks": ("n_inputs", "filter_size", "seed"),
@@ -24,35 +20,6 @@ BY_OPTIONS = {
     "attacks": ("bound", "probability"),
 }
 """Parameters that commands have options for."""
-
-NOTES = {
-    "networks": (
-        "The sizes are given by --n-inputs and --filter-size. An activation is softplus, silu or "
-        "gelu; without it, a network has the leaky ReLU with slope `leak` below zero."
-    ),
-    "laws": (
-        "A law is the probability distribution of the inputs. A law inside another one has "
-        "semicolons for commas: law=student-t:dof=4;scale=2."
-    ),
-    "attacks": (
-        "The bound θ and the probability β are given by --bound and --probability. A guarantee of "
-        "`certify` and `plan` holds against all attacks that do not say otherwise. Attacks on "
-        "stored rows are for the function nt.poison in Python."
-    ),
-    "trainers": (
-        "A study gives all its trainers one step_size. In the place of a trainer, it may also have "
-        "solve:rows=N, which is nt.solve on N rows of the stream."
-    ),
-    "estimators": (
-        "An estimator fits a model to the rows of a table. Names that other libraries use are "
-        "known as well, such as linear, knn, rf and gbm."
-    ),
-    "sensing": (
-        "Write --trainer neuro-tron:sensing=center, or --sensing of `neurotron plan`. The paper's "
-        "Gaussian and Wishart matrices M (its Remark 1) are the centers of symmetric networks: "
-        "--network symmetric:center=wishart with sensing=center."
-    ),
-}
 
 
 def list_things(
@@ -70,6 +37,38 @@ def list_things(
     example student-t:dof=4 or symmetric:width=4,leak=0.1.
 
         neurotron list attacks
+
+    networks
+    --------
+    The sizes are given by --n-inputs and --filter-size. An activation is softplus, silu or gelu;
+    without it, a network has the leaky ReLU with slope `leak` below zero.
+
+    laws
+    ----
+    A law is the probability distribution of the inputs. A law inside another one has semicolons for
+    commas: law=student-t:dof=4;scale=2.
+
+    attacks
+    -------
+    The bound θ and the probability β are given by --bound and --probability. A guarantee of
+    `certify` and `plan` holds against all attacks that do not say otherwise. Attacks on stored rows
+    are for the function nt.poison in Python.
+
+    trainers
+    --------
+    A study gives all its trainers one step_size. In the place of a trainer, it may also have
+    solve:rows=N, which is nt.solve on N rows of the stream.
+
+    estimators
+    ----------
+    An estimator fits a model to the rows of a table. Names that other libraries use are known as
+    well, such as linear, knn, rf and gbm.
+
+    sensing
+    -------
+    Write --trainer neuro-tron:sensing=center, or --sensing of `neurotron plan`. The paper's
+    Gaussian and Wishart matrices M (its Remark 1) are the centers of symmetric networks:
+    --network symmetric:center=wishart with sensing=center.
     """
     if kind and kind not in KINDS:
         raise _check.unknown("kind", kind, KINDS)
@@ -77,7 +76,7 @@ def list_things(
     if not kind:
         _overview(out)
         return
-    named = kind in NAMED
+    named = kind in options.NAMED
     columns = ("what is claimed", "studies") if kind == "claims" else ("what it is",)
     table = options.grid("name", *["parameters"] * named, *columns)
     rows = list(_rows(kind))
@@ -86,8 +85,9 @@ def list_things(
     table.columns[0].min_width = min(max(len(name) for name, *_ in rows), out.width // 2)
     out.print(table)
     syntax = "Write name:parameter=value. A value that is shown here is the default. " * named
-    if kind in NOTES:
-        out.print(f"\n{syntax}{NOTES[kind]}")
+    note = options.sections(list_things).get(kind)
+    if note:
+        out.print(f"\n{syntax}{' '.join(note.split())}")
 
 
 def _overview(out: Console) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from importlib import import_module
-from inspect import Parameter, Signature, signature
+from inspect import Parameter, Signature, getdoc, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -31,18 +32,11 @@ if TYPE_CHECKING:
     from neurotron._registry import Registry
     from neurotron.lab.results.results import Results
     from neurotron.problem import Problem
-    from neurotron.trainers import Arm, Trainer
-    from neurotron.trajectories import Trajectories
-
-__all__ = [
-    "ATTACK", "GUARANTEE", "OUTPUT", "PROBLEM", "RUN", "TRAINER", "AllowCode", "AsJson",
-    "AttackName", "BatchSize", "Engine", "Panel", "Picture", "Probability", "ProblemOptions",
-    "as_json", "console", "describe", "grid", "grouped", "progress", "readable_width", "registry",
-    "train",
-]  # fmt: skip
 
 FORMAT = 1
 """The version of what commands print as JSON. It grows if a name or its meaning changes."""
+NAMED = ("networks", "laws", "attacks", "trainers", "estimators")
+"""The kinds of things that are written as a name with parameters."""
 N_INPUTS, MOST_WEIGHTS = 100, 25
 NARROW = 60
 """Columns below which a table is printed as blocks."""
@@ -50,24 +44,15 @@ WIDEST = 100
 """Longer lines of text are hard to read, however wide the terminal is."""
 
 
-class Panel(str):
+class HelpPanel(str):
     """A panel of the help. Called with the help of an option, it returns that option."""
 
     def __call__(self, help: str, *names: str, **more: Any) -> Any:
         """Return an option in this panel; without names, it is called after its parameter."""
         return typer.Option(*names, help=help, rich_help_panel=self, **more)
 
-    def named(self, kind: str, help: str) -> Any:
-        """Return an option whose value is a name with parameters; the shell completes the name."""
 
-        def complete(incomplete: str) -> list[str]:
-            return [name for name in registry(kind) if name.startswith(incomplete)]
-
-        return self(help, metavar="NAME", autocompletion=complete)
-
-
-PROBLEM, ATTACK, TRAINER, RUN = map(Panel, ("Problem", "Attack", "Trainer", "Run"))
-GUARANTEE, OUTPUT = Panel("Guarantee"), Panel("Output")
+RUN, OUTPUT = HelpPanel("Run"), HelpPanel("Output")
 
 
 def registry(kind: str) -> Registry[object]:
@@ -99,10 +84,6 @@ def _checked_picture(path: Path | None) -> Path | None:
     return path
 
 
-AttackName = Annotated[str, ATTACK.named("attacks", "The attack, or none for honest labels.")]
-Probability = Annotated[float, ATTACK("β, the probability that a label is attacked.")]
-BatchSize = Annotated[int, RUN("The number of samples per update.")]
-Engine = Annotated[str, RUN("How to compute: auto, compiled or numpy.")]
 Picture = Annotated[
     Path | None,
     OUTPUT("Save a picture to this file (PNG, PDF or SVG).", "--plot", callback=_checked_picture),
@@ -122,26 +103,34 @@ AsJson = Annotated[bool, OUTPUT("Print the result as JSON.", "--json")]
 
 @dataclass(frozen=True, kw_only=True)
 class ProblemOptions:
-    """The options that describe a problem."""
+    """The options that describe a problem.
 
-    law: Annotated[
-        str, PROBLEM.named("laws", "The law (probability distribution) of the inputs.")
-    ] = "normal"
-    network: Annotated[str, PROBLEM.named("networks", "The network whose weights are learned.")] = (
-        "symmetric"
-    )
-    n_inputs: Annotated[int | None, PROBLEM(f"The number of inputs. Default: {N_INPUTS}.")] = None
-    filter_size: Annotated[
-        int | None,
-        PROBLEM(
-            "The number of weights, if the network leaves it open. Default: a quarter of the "
-            f"inputs, at most {MOST_WEIGHTS}."
-        ),
-    ] = None
-    noise: Annotated[float, PROBLEM("The standard deviation of the noise of honest labels.")] = 0.0
-    seed: Annotated[
-        int, RUN("The seed of the network, the true weights and the random numbers.")
-    ] = 0
+    Problem
+    -------
+    law : laws
+        The law (probability distribution) of the inputs.
+    network : networks
+        The network whose weights are learned.
+    n_inputs
+        The number of inputs. Default: 100.
+    filter_size
+        The number of weights, if the network leaves it open. Default: a quarter of the inputs, at
+        most 25.
+    noise
+        The standard deviation of the noise of honest labels.
+
+    Run
+    ---
+    seed
+        The seed of the network, the true weights and the random numbers.
+    """
+
+    law: str = "normal"
+    network: str = "symmetric"
+    n_inputs: int | None = None
+    filter_size: int | None = None
+    noise: float = 0.0
+    seed: int = 0
 
     def build(self) -> Problem:
         """Return the problem; refuse a size that the network cannot have."""
@@ -169,23 +158,29 @@ class ProblemOptions:
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command with the fields of its groups, which are data classes, as options."""
+    """Return a command with the fields of its groups, which are data classes, as options.
+
+    What an option means stands in the documentation of the command or group. Only an option that
+    several commands share has its help in its type.
+    """
+    known = _documented(command)
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
     parameters: list[Parameter] = []
     for name, one in signature(command).parameters.items():
-        if name not in groups:
-            parameters.append(one.replace(annotation=hints[name], kind=Parameter.KEYWORD_ONLY))
-            continue
-        kinds = get_type_hints(groups[name], include_extras=True)
-        whole = [
-            Parameter(
-                field.name, Parameter.KEYWORD_ONLY, annotation=kinds[field.name],
-                default=Parameter.empty if field.default is MISSING else field.default,
-            )
-            for field in fields(groups[name])
-        ]  # fmt: skip
-        parameters += sorted(whole, key=lambda one: one.default is not Parameter.empty)
+        if name in groups:
+            group = groups[name]
+            for each in group.__mro__:
+                known |= _documented(each)
+            hints |= get_type_hints(group, include_extras=True)
+            whole = signature(group).parameters.values()
+            parameters += sorted(whole, key=lambda one: one.default is not Parameter.empty)
+        else:
+            parameters.append(one.replace(kind=Parameter.KEYWORD_ONLY))
+    parameters = [
+        one.replace(annotation=_option(one, hints[one.name], known.get(one.name)))
+        for one in parameters
+    ]
 
     @wraps(command)
     def call(**given: Any) -> None:
@@ -193,21 +188,53 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
             given[name] = group(**{field.name: given.pop(field.name) for field in fields(group)})
         command(**given)
 
+    call.__doc__ = sections(command)[""].rstrip()
     call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {one.name: one.annotation for one in parameters}
     return call
 
 
-def train(
-    problem: Problem, arms: Sequence[Arm | Trainer], *, quiet: bool, **options: Any
-) -> Trajectories:
-    """Run a simulation, with a progress bar unless `quiet`."""
-    from neurotron.simulation import simulate
+TITLE = re.compile(r"^(\w+)\n-+$", re.MULTILINE)
 
-    if quiet:
-        return simulate(problem, arms, **options)
-    with progress("training") as show:
-        return simulate(problem, arms, progress=show, **options)
+
+def sections(thing: object) -> dict[str, str]:
+    """Return the documentation of a command or group by its titles, "" for what is above them."""
+    parts = ["", *TITLE.split(getdoc(thing) or "")]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+def _documented(thing: object) -> dict[str, tuple[str, str, str]]:
+    """Return the panel of each option of a command or group, a word for its value, and its help.
+
+    A section is a panel of the help, and lists options as parameters are documented. Behind the
+    name of an option may stand a word for its value, or the kind of thing that it names.
+    """
+    found = {}
+    for panel, body in sections(thing).items():
+        for entry in re.split(r"\n(?=\S)", body.strip()) if panel else ():
+            head, _, words = entry.partition("\n")
+            name, _, word = head.partition(" : ")
+            found[name] = panel, word, " ".join(words.split())
+    return found
+
+
+def _option(one: Parameter, hint: Any, known: tuple[str, str, str] | None) -> Any:
+    """Return the type of a parameter with its option, or its argument, as it is documented."""
+    if known is None:
+        return hint
+    panel, word, words = known
+    more: dict[str, Any] = {"metavar": word or None}
+    if word in NAMED:
+        more |= {"metavar": "NAME", "autocompletion": lambda incomplete: _names(word, incomplete)}
+    if panel == "Arguments":
+        return Annotated[hint, typer.Argument(help=words, **more)]
+    flag = f"--{one.name.replace('_', '-')}"
+    switch = f"{flag}/--no-{flag[2:]}" if one.default is True else flag
+    return Annotated[hint, HelpPanel(panel)(words, switch, **more)]
+
+
+def _names(kind: str, incomplete: str) -> list[str]:
+    return [name for name in registry(kind) if name.startswith(incomplete)]
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,32 +17,16 @@ if TYPE_CHECKING:
     from neurotron._types import Array, Mask
     from neurotron.attacks import Attack
 
-__all__ = ["poison"]
-
 
 def poison(
-    source: tables.Labelled,
+    source: tables.LabelledOptions,
     *,
-    attack: Annotated[
-        str, options.ATTACK.named("attacks", "The attack on the labels.")
-    ] = "constant",
-    bound: Annotated[
-        float | None,
-        options.ATTACK(
-            "θ, the largest change of a label, in units of the label. Some attacks need none."
-        ),
-    ] = None,
-    probability: options.Probability = 0.1,
-    seed: Annotated[int, options.ATTACK("The seed of the attack.")] = 0,
-    out: Annotated[
-        Path,
-        options.OUTPUT(
-            "The file of the poisoned table, in the format of the table.", show_default=False
-        ),
-    ],
-    changed: Annotated[
-        Path | None, options.OUTPUT("Save which labels were changed to this CSV or Parquet file.")
-    ] = None,
+    attack: str = "constant",
+    bound: float | None = None,
+    probability: float = 0.1,
+    seed: int = 0,
+    out: Path,
+    changed: Path | None = None,
     allow_code: options.AllowCode = False,
     overwrite: tables.Overwrite = False,
 ) -> None:
@@ -54,6 +38,24 @@ def poison(
         neurotron poison data.csv --label price --bound 50 --out poisoned.csv
 
         neurotron poison data.csv --label price --attack sign-flip --out bad.csv
+
+    Attack
+    ------
+    attack : attacks
+        The attack on the labels.
+    bound
+        θ, the largest change of a label, in units of the label. Some attacks need none.
+    probability
+        β, the probability that a label is attacked.
+    seed
+        The seed of the attack.
+
+    Output
+    ------
+    out
+        The file of the poisoned table, in the format of the table.
+    changed
+        Save which labels were changed to this CSV or Parquet file.
     """
     copy = table_output.same_ending(source.data)
     table_output.check_output(

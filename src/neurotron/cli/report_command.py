@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from neurotron.lab.claims import Finding, Judgement
     from neurotron.lab.results.results import Results
 
-__all__ = ["Figures", "evaluate", "print_verdicts", "report", "write_report"]
-
 Figures = Annotated[
     bool,
     options.OUTPUT(
@@ -29,19 +27,13 @@ Figures = Annotated[
 
 
 def report(
-    folder: Annotated[
-        Path, typer.Argument(help="A folder of results that `neurotron run` has written.")
-    ],
+    folder: Path,
     figures: Figures = False,
-    verdicts: Annotated[
-        bool, options.OUTPUT("Print the verdicts instead of writing the page.", "--verdicts")
-    ] = False,
-    details: Annotated[
-        bool, options.OUTPUT("Print them with all that was measured and compared.", "--details")
-    ] = False,
+    verdicts: bool = False,
+    details: bool = False,
     as_json: Annotated[bool, options.OUTPUT("Print the verdicts as JSON.", "--json")] = False,
     allow_code: options.AllowCode = False,
-) -> None:  # fmt: skip
+) -> None:
     """Write the report of a folder of results again, or print which claims of its study hold.
 
     The page report.html has verdicts, figures, certificates and settings in one file that any
@@ -68,6 +60,18 @@ def report(
     – not tested: the study has no such comparison, or fewer than 5 replicates of it.
 
     The verdicts are also written to claims.json in the folder.
+
+    Arguments
+    ---------
+    folder
+        A folder of results that `neurotron run` has written.
+
+    Output
+    ------
+    verdicts
+        Print the verdicts instead of writing the page.
+    details
+        Print them with all that was measured and compared.
     """
     from neurotron.lab.results.results import load
 
@@ -124,7 +128,7 @@ def print_verdicts(console: Console, results: Results, evaluated: list[Judgement
 def evaluate(results: Results) -> list[Judgement]:
     """Judge the claims of a study, and write the verdicts to claims.json."""
     from neurotron.lab import claims as judged
-    from neurotron.lab.store.folder import StorageError
+    from neurotron.lab.store.files import StorageError
 
     notes = options.console(stderr=True)
     for line in results.damaged:

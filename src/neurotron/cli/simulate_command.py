@@ -6,7 +6,7 @@ import dataclasses
 import inspect
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from neurotron.trainers import Trainer
     from neurotron.trajectories import Trajectories
 
-__all__ = ["simulate"]
-
 TRAINERS = [
     "neuro-tron:sensing=mean,step_size=1e-4", "first-sample-sgd:step_size=1e-4",
     "sgd:step_size=1e-4",
@@ -36,35 +34,14 @@ ENDS = {"recovered": "near w*", "mirror": "towards −w*", "other": "elsewhere",
 
 def simulate(
     setup: options.ProblemOptions,
-    attack: options.AttackName = "alternating-sign",
-    bound: Annotated[
-        float | None,
-        options.ATTACK(
-            "θ, the largest change of a label. Default: 0.25, or unlimited for attacks that "
-            "no guarantee covers."
-        ),
-    ] = None,
-    probability: options.Probability = 0.5,
-    trainer: Annotated[
-        list[str] | None,
-        options.TRAINER.named(
-            "trainers",
-            "A trainer. Repeat the option to compare several. Default: the paper's three, with its "
-            "step size of 1e-4.",
-        ),
-    ] = None,
-    steps: Annotated[int, options.RUN("The number of updates.")] = 40_000,
-    batch_size: options.BatchSize = 16,
-    engine: options.Engine = "auto",
-    verify: Annotated[
-        int | None,
-        options.GUARANTEE(
-            "Also verify where each trainer ended, on so many more rows under the same "
-            "attack. What was trained on is not used, nor are the true weights.",
-            "--verify",
-            metavar="ROWS",
-        ),
-    ] = None,
+    attack: str = "alternating-sign",
+    bound: float | None = None,
+    probability: float = 0.5,
+    trainer: list[str] | None = None,
+    steps: int = 40_000,
+    batch_size: int = 16,
+    engine: str = "auto",
+    verify: int | None = None,
     plot: options.Picture = None,
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
@@ -83,8 +60,40 @@ def simulate(
         neurotron simulate --network relu-gate --trainer neuro-tron --plot a.png
 
         neurotron simulate --trainer refined-tron --probability 0.3 --verify 2000
+
+    Attack
+    ------
+    attack : attacks
+        The attack, or none for honest labels.
+    bound
+        θ, the largest change of a label. Default: 0.25, or unlimited for attacks that no guarantee
+        covers.
+    probability
+        β, the probability that a label is attacked.
+
+    Trainer
+    -------
+    trainer : trainers
+        A trainer. Repeat the option to compare several. Default: the paper's three, with its step
+        size of 1e-4.
+
+    Run
+    ---
+    steps
+        The number of updates.
+    batch_size
+        The number of samples per update.
+    engine
+        How to compute: auto, compiled or numpy.
+
+    Guarantee
+    ---------
+    verify : ROWS
+        Also verify where each trainer ended, on so many more rows under the same attack. What was
+        trained on is not used, nor are the true weights.
     """
     from neurotron import attacks, trainers
+    from neurotron.simulation import simulate as train
 
     problem = setup.build()
     bound = _usual_bound(attack) if bound is None else bound
@@ -98,10 +107,11 @@ def simulate(
     if verify is not None:
         verify = _check.integer("--verify", verify, 1)
         problem.data.require_seen("`--verify`")
-    run = options.train(
-        problem, chosen, attack=adversary, quiet=as_json, steps=steps, batch_size=batch_size,
-        seed=setup.seed, engine=engine,
-    )  # fmt: skip
+    with options.progress("training") as show:
+        run = train(
+            problem, chosen, attack=adversary, steps=steps, batch_size=batch_size, seed=setup.seed,
+            engine=engine, progress=show,
+        )  # fmt: skip
     if plot is not None:
         run.plot(str(plot))
     refusal: _check.InputError | None = None
@@ -124,8 +134,8 @@ def simulate(
 def _usual_bound(attack: str) -> float:
     """Return the paper's θ, or infinity for an attack whose changes have no bound."""
     from neurotron._registry import parse
+    from neurotron.attacks.base import Unlimited
     from neurotron.attacks.catalog import kind_of
-    from neurotron.attacks.unlimited import Unlimited
 
     name, _ = parse(attack)
     return math.inf if name != "none" and issubclass(kind_of(name), Unlimited) else 0.25

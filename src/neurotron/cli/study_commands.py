@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -24,44 +24,58 @@ if TYPE_CHECKING:
     from neurotron.lab.results.results import Results
     from neurotron.work import Progress, Report, Study
 
-__all__ = ["Dask", "Mixed", "Threads", "check_workers", "compute", "init", "paper", "run"]
 
-Out = Annotated[
-    Path | None,
-    options.OUTPUT(
-        "The folder of the results. If it has results of this study, the run continues. "
-        "Default: out/NAME."
-    ),
-]
-Replicates = Annotated[
-    int | None,
-    options.RUN(
-        "The total number of replicates. Default: that of the study. A larger number extends "
-        "a finished run."
-    ),
-]
-Threads = Annotated[int | None, options.RUN("The number of threads. Default: one per processor.")]
-Dask = Annotated[
-    str | None, options.RUN("Compute on the Dask cluster whose scheduler has this address.")
-]
-Mixed = Annotated[
-    bool,
-    options.RUN(
-        "Continue even if the folder has results of another version or kind of processor.",
-        "--mixed",
-    ),
-]
+@dataclass(frozen=True, kw_only=True)
+class WorkerOptions:
+    """Who computes.
+
+    Run
+    ---
+    threads
+        The number of threads. Default: one per processor.
+    dask
+        Compute on the Dask cluster whose scheduler has this address.
+    mixed
+        Continue even if the folder has results of another version or kind of processor.
+    """
+
+    threads: int | None = None
+    dask: str | None = None
+    mixed: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse a wrong number of threads, and threads beside a cluster."""
+        if self.threads is not None and self.dask is not None:
+            raise _check.InputError("give --threads or --dask, not both: a cluster has its own")
+        if self.threads is not None:
+            _check.integer("--threads", self.threads, 1, 1024)
+
+
+@dataclass(frozen=True, kw_only=True)
+class FolderOptions:
+    """Where results are, and how many there are to be.
+
+    Output
+    ------
+    out
+        The folder of the results. If it has results of this study, the run continues. Default:
+        out/NAME.
+
+    Run
+    ---
+    replicates
+        The total number of replicates. Default: that of the study. A larger number extends a
+        finished run.
+    """
+
+    out: Path | None = None
+    replicates: int | None = None
 
 
 def run(
-    study: Annotated[
-        str, typer.Argument(help="The name of a study of the catalog, or a TOML file.")
-    ],
-    out: Out = None,
-    replicates: Replicates = None,
-    threads: Threads = None,
-    dask: Dask = None,
-    mixed: Mixed = False,
+    study: str,
+    place: FolderOptions,
+    workers: WorkerOptions,
     figures: Figures = False,
     allow_code: options.AllowCode = False,
 ) -> None:
@@ -79,14 +93,18 @@ def run(
     The command `neurotron list studies` shows the catalog, and `neurotron init` writes a study to
     start from. The exit code is 1 if some results could not be computed or were removed during the
     run, 2 if the command cannot do what it was asked to do, and 130 after Ctrl-C.
+
+    Arguments
+    ---------
+    study
+        The name of a study of the catalog, or a TOML file.
     """
     from neurotron import lab
     from neurotron.lab.studies.reading import read
 
-    check_workers(threads, dask)
     chosen = read(study, allow_code=allow_code)
-    folder = Path("out") / chosen.name if out is None else out
-    report = compute(chosen, folder, threads, dask, mixed=mixed, replicates=replicates)
+    folder = place.out or Path("out") / chosen.name
+    report = compute(chosen, folder, workers, place.replicates)
     results, console = lab.load(folder), options.console()
     more = len(list(results.folder.units())) - report.present
     if more > 0:
@@ -106,33 +124,28 @@ def run(
         raise typer.Exit(1)
 
 
-def paper(
-    out: Out = None,
-    replicates: Replicates = None,
-    threads: Threads = None,
-    dask: Dask = None,
-    mixed: Mixed = False,
-    figures: Figures = False,
-) -> None:
+def paper(place: FolderOptions, workers: WorkerOptions, figures: Figures = False) -> None:
     """Recompute the paper's simulation study and report which of its claims hold.
 
     This is the same as `neurotron run paper`. It takes about a minute on two processors, writes
     a page to open in a browser, and prints the verdicts.
     """
-    run("paper", out, replicates, threads, dask, mixed, figures)
+    run("paper", place, workers, figures)
 
 
-def init(
-    file: Annotated[Path, typer.Argument(help="The file to write.")] = Path("my-study.toml"),
-    schema: Annotated[
-        bool,
-        typer.Option(
-            "--schema",
-            help="Print the JSON schema of studies instead: every key, its type and its range.",
-        ),
-    ] = False,
-) -> None:
-    """Write a study file with comments, from which you can start your own."""
+def init(file: Path = Path("my-study.toml"), schema: bool = False) -> None:
+    """Write a study file with comments, from which you can start your own.
+
+    Arguments
+    ---------
+    file
+        The file to write.
+
+    Output
+    ------
+    schema
+        Print the JSON schema of studies instead: every key, its type and its range.
+    """
     from neurotron.lab.studies.completion import schema_of_studies
     from neurotron.lab.studies.reading import template
 
@@ -146,48 +159,29 @@ def init(
     console.print(f"Written: {file}\nEdit it, then run it: neurotron run {file}")
 
 
-def check_workers(threads: int | None, dask: str | None) -> None:
-    """Refuse a wrong number of threads, and threads beside a cluster."""
-    if threads is not None and dask is not None:
-        raise _check.InputError("give --threads or --dask, not both: a cluster has its own")
-    if threads is not None:
-        _check.integer("--threads", threads, 1, 1024)
-
-
 def compute(
     study: Study,
     folder: Path,
-    threads: int | None,
-    dask: str | None,
-    *,
-    mixed: bool,
+    workers: WorkerOptions,
     replicates: int | None = None,
+    *,
     quiet: bool = False,
 ) -> Report:
     """Compute what is missing in a folder, and say what was done; if `quiet`, only what was not."""
     from neurotron import lab
+    from neurotron.work import cluster
 
-    with executor_at(dask) as (executor, workers), progress_bar() as progress:
+    nobody = contextlib.nullcontext((None, None))
+    there: Any = nobody if workers.dask is None else cluster.connected(workers.dask)
+    with there as (executor, count), progress_bar() as progress:
         report = lab.run(
-            study, folder, replicates=replicates, executor=executor, mixed=mixed,
-            workers=workers if threads is None else threads, progress=progress,
+            study, folder, replicates=replicates, executor=executor, mixed=workers.mixed,
+            workers=workers.threads or count, progress=progress,
         )  # fmt: skip
     _tell(study, report, quiet)
     if report.interrupted:
         raise typer.Exit(130)
     return report
-
-
-@contextlib.contextmanager
-def executor_at(address: str | None) -> Iterator[tuple[Executor | None, int | None]]:
-    """Connect to a Dask cluster, if one is named; also return how many workers it has."""
-    if address is None:
-        yield None, None
-        return
-    from neurotron.work import cluster
-
-    with cluster.connected(address) as (executor, workers):
-        yield executor, workers
 
 
 @contextlib.contextmanager
@@ -242,7 +236,7 @@ MOST_LINES = 40
 
 def _print_tables(console: Console, results: Results) -> None:
     """Print the tables of a study that are meant for the terminal."""
-    from neurotron.lab.pages.content import tables
+    from neurotron.lab.pages.page import tables
 
     for shown in tables(results):
         if not shown.on_terminal:

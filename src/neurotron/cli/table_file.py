@@ -24,8 +24,6 @@ from neurotron._text import shorten
 from neurotron._types import Array, Index, Mask
 from neurotron.cli import columns
 
-__all__ = ["TableFile", "read_table", "write_table"]
-
 MOST_BYTES = 2 * 10**9
 """Largest size of a file that is read, and of what it unpacks to: 100 bytes for each cell."""
 MOST_CELLS = 5 * 10**7

@@ -14,7 +14,6 @@ import typer
 
 from neurotron import _check
 from neurotron._extras import require
-from neurotron._registry import parse
 from neurotron.cli import options
 
 if TYPE_CHECKING:
@@ -24,12 +23,7 @@ if TYPE_CHECKING:
     from neurotron.cli.table_file import TableFile
     from neurotron.estimators import NeuroTronRegressor
 
-__all__ = [
-    "MODEL", "MODELS", "TABLE", "TABLES", "FitSeed", "Inputs", "Labelled", "ModelFile", "Network",
-    "Overwrite", "Rows", "fitted", "listed", "warnings_as_sentences",
-]  # fmt: skip
-
-TABLE, MODEL = options.Panel("Table"), options.Panel("Model")
+MODEL = options.HelpPanel("Model")
 TABLES = (".csv", ".parquet")
 """How the names of tables end."""
 MODELS = (".safetensors",)
@@ -38,9 +32,9 @@ MODELS = (".safetensors",)
 Network = Annotated[
     str,
     MODEL(
-        "The model: linear, relu, leaky:leak=0.1, convolution:filter_size=5 for signals, or "
-        "image:height=8,width=8,filter_size=3. The second and the last two also take activation=, "
-        "as in relu:activation=gelu.",
+        "The model, as `neurotron list networks` shows them: linear, relu-gate, "
+        "convolution:filter_size=5 for signals, or convolution2d:filter_size=9 for images. All but "
+        "the first also take leak= or activation=, as in relu-gate:activation=gelu.",
         metavar="NAME",
     ),
 ]
@@ -53,7 +47,7 @@ Overwrite = Annotated[bool, options.OUTPUT("Replace files that exist already.", 
 
 
 @dataclass(frozen=True)
-class Inputs:
+class TableInputs:
     """The rows of a table as numbers."""
 
     table: TableFile
@@ -78,28 +72,31 @@ class Inputs:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
-    """The options of a table and of how it is read."""
+class TableOptions:
+    """The options of a table and of how it is read.
 
-    data: Annotated[
-        Path,
-        typer.Argument(
-            help="A table with a header: a CSV or Parquet file. Its rows are counted from 1, "
-            "without the header.",
-            show_default=False,
-        ),
-    ]
-    skip_missing: Annotated[
-        bool, TABLE("Leave out rows with missing values.", "--skip-missing")
-    ] = False
-    separator: Annotated[str, TABLE("The character between the columns of a CSV file, or tab.")] = (
-        ","
-    )
-    decimal_comma: Annotated[
-        bool, TABLE("Numbers in a CSV file look like 1,5.", "--decimal-comma")
-    ] = False
+    Arguments
+    ---------
+    data
+        A table with a header: a CSV or Parquet file. Its rows are counted from 1, without the
+        header.
 
-    def inputs_of(self, model: NeuroTronRegressor) -> Inputs:
+    Table
+    -----
+    skip_missing
+        Leave out rows with missing values.
+    separator
+        The character between the columns of a CSV file, or tab.
+    decimal_comma
+        Numbers in a CSV file look like 1,5.
+    """
+
+    data: Path
+    skip_missing: bool = False
+    separator: str = ","
+    decimal_comma: bool = False
+
+    def inputs_of(self, model: NeuroTronRegressor) -> TableInputs:
         """Return the inputs for a model; other columns are ignored."""
         table = self._table()
         names = _names_for(model, table.columns, table)
@@ -116,7 +113,7 @@ class Rows:
     def _numbers(
         self, table: TableFile, names: list[str], given: Sequence[str], whole: Sequence[str], *,
         needed: bool,
-    ) -> Inputs:  # fmt: skip
+    ) -> TableInputs:  # fmt: skip
         """Return the columns of these names, for rows without missing values in `whole` columns.
 
         Of the columns that were `given`, the others are not used.
@@ -124,27 +121,25 @@ class Rows:
         kept = table.complete(whole) if self.skip_missing else table
         X = kept.inputs(names, needed=needed)
         unused = tuple(_without(given, names))
-        return Inputs(kept, names, X, len(table.rows) - len(kept.rows), unused)
+        return TableInputs(kept, names, X, len(table.rows) - len(kept.rows), unused)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labelled(Rows):
-    """The options of a table with labels."""
+class LabelledOptions(TableOptions):
+    """The options of a table with labels.
 
-    label: Annotated[
-        list[str],
-        TABLE("The column with the labels.", "--label", metavar="COLUMN", show_default=False),
-    ]
-    drop: Annotated[
-        list[str] | None,
-        TABLE(
-            "A column that is neither an input nor the label. Repeat the option for several.",
-            "--drop",
-            metavar="COLUMN",
-        ),
-    ] = None
+    Table
+    -----
+    label : COLUMN
+        The column with the labels.
+    drop : COLUMN
+        A column that is neither an input nor the label. Repeat the option for several.
+    """
 
-    def read(self, model: NeuroTronRegressor | None = None) -> tuple[Inputs, str, Array]:
+    label: list[str]
+    drop: list[str] | None = None
+
+    def read(self, model: NeuroTronRegressor | None = None) -> tuple[TableInputs, str, Array]:
         """Return the inputs of a table, the name of its label, and the labels.
 
         The inputs are all other columns, or those that a `model` was fitted on.
@@ -209,15 +204,15 @@ def _without(names: Sequence[str], others: Sequence[str]) -> list[str]:
 # ---- fitting -------------------------------------------------------------------------------------
 
 
-def fitted(inputs: Inputs, labels: Array, network: str, seed: int) -> NeuroTronRegressor:
+def fitted(inputs: TableInputs, labels: Array, network: str, seed: int) -> NeuroTronRegressor:
     """Return a model of the rows; warnings become sentences on the standard error."""
     from neurotron.estimators import NeuroTronRegressor
-    from neurotron.estimators.parameters import network_parameters
     from neurotron.estimators.reasons import few_rows
+    from neurotron.estimators.regressor import network_for
 
     seed = _check.integer("--seed", seed, 0)
-    model = NeuroTronRegressor(random_state=seed, **network_parameters(*parse(network)))
-    wanted = model._network(inputs.X.shape[1]).filter_size + 1
+    model = NeuroTronRegressor(random_state=seed, network=network)
+    wanted = network_for(network, inputs.X.shape[1]).filter_size + 1
     if len(labels) > wanted and (few := few_rows(len(labels), wanted)):  # else refused by the fit
         options.console(stderr=True).print(f"note: {few}")
     with warnings_as_sentences(), options.progress("fitting the model, by restarts") as show:

@@ -16,18 +16,13 @@ if TYPE_CHECKING:
     import polars as pl
     from rich.console import Console
 
-    from neurotron.cli.table_options import Inputs
+    from neurotron.cli.table_options import TableInputs
     from neurotron.estimators import NeuroTronRegressor
-
-__all__ = [
-    "check_output", "describe", "describe_rows", "doubts", "origin", "print_doubts",
-    "print_unused", "print_written", "same_ending", "summary", "write",
-]  # fmt: skip
 
 # ---- describing ----------------------------------------------------------------------------------
 
 
-def describe_rows(console: Console, inputs: Inputs, label: str) -> None:
+def describe_rows(console: Console, inputs: TableInputs, label: str) -> None:
     """Print which rows and columns are used."""
     left_out = f"; {part(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
     columns = counted(len(inputs.names), "column")
@@ -36,14 +31,14 @@ def describe_rows(console: Console, inputs: Inputs, label: str) -> None:
     print_unused(console, inputs)
 
 
-def print_unused(console: Console, inputs: Inputs) -> None:
+def print_unused(console: Console, inputs: TableInputs) -> None:
     """Print which columns the model does not know."""
     if inputs.unused:
         console.print(f"not used  {listed(inputs.unused)}, which the model does not know")
 
 
 def describe(
-    console: Console, inputs: Inputs, label: str, model: NeuroTronRegressor, suspects: int
+    console: Console, inputs: TableInputs, label: str, model: NeuroTronRegressor, suspects: int
 ) -> None:
     """Print what was fitted, and how many labels do not fit."""
     describe_rows(console, inputs, label)
@@ -67,7 +62,7 @@ def _is_new(model: NeuroTronRegressor) -> bool:
     return hasattr(model, "suspects_")
 
 
-def doubts(inputs: Inputs, model: NeuroTronRegressor) -> tuple[str, ...]:
+def doubts(inputs: TableInputs, model: NeuroTronRegressor) -> tuple[str, ...]:
     """Return why not to trust a fit; rows are counted as in the file, from 1."""
     found = model.diagnose()
     row = int(inputs.rows[found.geometry.strongest])
@@ -87,7 +82,7 @@ def print_written(console: Console, paths: Sequence[Path]) -> None:
         console.print("\n" + "\n".join(f"Written: {path}" for path in paths))
 
 
-def origin(inputs: Inputs, label: str) -> dict[str, Any]:
+def origin(inputs: TableInputs, label: str) -> dict[str, Any]:
     """Return for JSON which rows and columns of which table are used."""
     return {
         "table_sha256": inputs.table.sha256, "rows_left_out": inputs.skipped, "label": label,
@@ -95,7 +90,7 @@ def origin(inputs: Inputs, label: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def summary(inputs: Inputs, label: str, model: NeuroTronRegressor) -> dict[str, Any]:
+def summary(inputs: TableInputs, label: str, model: NeuroTronRegressor) -> dict[str, Any]:
     """Return what `describe` prints for JSON."""
     attacked = {
         "attacked_fraction": model.attacked_fraction_,

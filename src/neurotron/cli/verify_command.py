@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import typer
@@ -15,12 +15,10 @@ from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
-    from neurotron.cli.table_options import Inputs
+    from neurotron.cli.table_options import TableInputs
     from neurotron.estimators import NeuroTronRegressor
     from neurotron.guarantees import Verification
     from neurotron.laws import Law
-
-__all__ = ["verify"]
 
 SHOWN = 20
 """The largest number of coefficients that are printed."""
@@ -28,42 +26,14 @@ SHOWN = 20
 
 def verify(
     model: tables.ModelFile,
-    source: tables.Labelled,
+    source: tables.LabelledOptions,
     *,
-    probability: Annotated[
-        float,
-        options.ATTACK(
-            "β, the largest share of these labels that may be attacked.", show_default=False
-        ),
-    ],
-    attacker: Annotated[
-        str,
-        options.ATTACK(
-            "any: at most a share β of the rows, which the attacker chooses. coin: each label "
-            "with a probability of at most β, whatever its row is."
-        ),
-    ] = "any",
-    bound: Annotated[
-        float | None, options.ATTACK("θ, the largest change of a label. Default: there is none.")
-    ] = None,
-    noise: Annotated[
-        str,
-        options.GUARANTEE(
-            "The noise of honest labels: independent of the inputs, even in them, 0 for exact "
-            "labels, or the least standard deviation of normal noise."
-        ),
-    ] = "independent",
-    law: Annotated[
-        str | None,
-        options.GUARANTEE.named(
-            "laws",
-            "The law of the inputs, if you know it. Default: that of the rows, which is an "
-            "estimate.",
-        ),
-    ] = None,
-    failure: Annotated[
-        float, options.GUARANTEE("δ, the largest probability that the result is wrong.")
-    ] = 0.001,
+    probability: float,
+    attacker: str = "any",
+    bound: float | None = None,
+    noise: str = "independent",
+    law: str | None = None,
+    confidence: float = 0.999,
     plot: options.Picture = None,
     allow_code: options.AllowCode = False,
     as_json: options.AsJson = False,
@@ -78,6 +48,26 @@ def verify(
         neurotron verify model.safetensors new.csv --label price --probability 0.05
 
         neurotron verify m.safetensors new.csv --label y --probability 0.1 --noise 0
+
+    Attack
+    ------
+    probability
+        β, the largest share of these labels that may be attacked.
+    attacker
+        any: at most a share β of the rows, which the attacker chooses. coin: each label with a
+        probability of at most β, whatever its row is.
+    bound
+        θ, the largest change of a label. Default: there is none.
+
+    Guarantee
+    ---------
+    noise
+        The noise of honest labels: independent of the inputs, even in them, 0 for exact labels, or
+        the least standard deviation of normal noise.
+    law : laws
+        The law of the inputs, if you know it. Default: that of the rows, which is an estimate.
+    confidence
+        The probability with which the result holds.
     """
     from neurotron.estimators import load_model
 
@@ -86,7 +76,7 @@ def verify(
     assumed = _law(law, loaded)
     inputs, name, labels = source.read(loaded)
     found = loaded.verify(
-        inputs.X, labels, probability=probability, attacker=attacker, failure=failure,
+        inputs.X, labels, probability=probability, attacker=attacker, confidence=confidence,
         noise=stated, bound=bound, law=assumed,
     )  # fmt: skip
     if plot is not None:
@@ -118,12 +108,16 @@ def _law(text: str | None, model: NeuroTronRegressor) -> Law | None:
     return None if text is None else laws.BY_NAME.build(text, n_inputs=model.n_features_in_)
 
 
-def _summary(inputs: Inputs, label: str, found: Verification) -> dict[str, Any]:
+def _summary(inputs: TableInputs, label: str, found: Verification) -> dict[str, Any]:
     return found.to_dict() | table_output.origin(inputs, label)
 
 
 def _print(
-    inputs: Inputs, label: str, model: NeuroTronRegressor, found: Verification, plot: Path | None
+    inputs: TableInputs,
+    label: str,
+    model: NeuroTronRegressor,
+    found: Verification,
+    plot: Path | None,
 ) -> None:
     console = options.console()
     table_output.describe_rows(console, inputs, label)

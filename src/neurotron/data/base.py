@@ -14,8 +14,6 @@ from neurotron._types import Array
 from neurotron.laws import Law
 from neurotron.networks import FilterNetwork
 
-__all__ = ["Batch", "Data", "draw_batch", "draw_inputs"]
-
 
 class Batch(NamedTuple):
     """Inputs (b, n), honest labels (b,), and how much each sample counts (None: all the same)."""

@@ -21,8 +21,6 @@ from neurotron.laws.catalog import named_inside
 from neurotron.laws.even_moments import by_covariance
 from neurotron.networks import FilterNetwork
 
-__all__ = ["BY_NAME", "Corrupted"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Corrupted(Data):

@@ -14,8 +14,6 @@ from neurotron.data.base import Batch, Data
 from neurotron.laws import Empirical
 from neurotron.networks import FilterNetwork
 
-__all__ = ["Rows"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Rows(Data):

@@ -11,8 +11,6 @@ from neurotron.data.base import Batch, Data, draw_inputs
 from neurotron.laws import Law, Normal
 from neurotron.networks import FilterNetwork
 
-__all__ = ["Simulated"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Simulated(Data):

@@ -17,8 +17,6 @@ from neurotron.engine.state import CohortState, Setup
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
-__all__ = ["ENGINES", "Cohort", "Engine", "choose", "compile_later_stages"]
-
 ENGINES = ("auto", "compiled", "numpy")
 
 

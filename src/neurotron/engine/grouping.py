@@ -11,8 +11,6 @@ from neurotron._types import Array, Index
 from neurotron.attacks import Attack
 from neurotron.trainers import Trainer
 
-__all__ = ["columns_where", "groups", "sensing_groups"]
-
 T = TypeVar("T", Attack, Trainer)
 
 

@@ -29,8 +29,6 @@ from neurotron.engine.state import (
 )
 from neurotron.trainers import Trainer
 
-__all__ = ["NumpyCohort", "answer"]
-
 
 class Seen(NamedTuple):
     """One or more batches in a row, as the arms see them before labels are attacked."""

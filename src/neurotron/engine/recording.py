@@ -10,8 +10,6 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Index
 
-__all__ = ["PER_DECADE", "Record", "Records", "recorded_steps"]
-
 Record = Literal["log", "all"] | int
 
 

@@ -19,10 +19,6 @@ from neurotron.problem import Problem
 from neurotron.trainers import Arm
 from neurotron.trainers.stages import Snapshot, Stage, current_stage, first_stage
 
-__all__ = [
-    "CohortState", "KeptState", "Setup", "divergence_limit", "inverse_square", "newest_share",
-]  # fmt: skip
-
 LEAST = 1e-300
 """A smaller squared norm is treated as 0, as dividing by it would overflow."""
 

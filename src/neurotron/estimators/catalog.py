@@ -31,16 +31,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import SplineTransformer, StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 
-from neurotron import _check
+from neurotron import _check, networks
 from neurotron._digits import up
 from neurotron._references import is_reference
 from neurotron._registry import Registry, parse
-from neurotron.estimators.parameters import network_parameters
 from neurotron.estimators.regressor import NeuroTronRegressor
 from neurotron.estimators.trim import TrimRegressor
-from neurotron.networks.activations import activation_of
-
-__all__ = ["BY_NAME", "REMEDIES", "SYNONYMS", "TOLD", "canonical", "remedies"]
 
 MOST_TREES, MOST_DEPTH, MOST_KNOTS = 10_000, 1_000, 1_000
 MOST_SUBSETS, MOST_NEIGHBORS = 1_000_000, 1_000_000
@@ -138,30 +134,15 @@ def trim(share: float | None = None) -> Any:
     return TrimRegressor(None if share is None else _check.number("share", share, "[0, 1)"))
 
 
-def neurotron(
-    network: str = "linear",
-    activation: str | None = None,
-    leak: float | None = None,
-    filter_size: int | None = None,
-    stride: int | None = None,
-    height: int | None = None,
-    width: int | None = None,
-) -> Any:
+def neurotron(network: str = "linear") -> Any:
     """Return the regression of this package, which ignores poisoned labels.
 
-    The `network` is linear, relu, leaky, convolution or image. All but the first have settings:
-    `activation`, `leak`, `filter_size`, `stride`, and `height` and `width` of images.
+    The `network` is written as elsewhere, with a semicolon between its parameters:
+    network=convolution:filter_size=8;stride=2.
     """
-    sizes = {"filter_size": filter_size, "stride": stride, "height": height, "width": width}
-    settings: dict[str, Any] = {"activation": activation, "leak": leak, **sizes}
-    given = {name: value for name, value in settings.items() if value is not None}
-    parameters = network_parameters(_check.text("network", network), given)
-    activation_of(activation)
-    for name in sizes.keys() & given.keys():
-        _check.integer(name, given[name], 1)
-    if leak is not None:
-        _check.number("leak", leak, "(0, 1)")
-    return NeuroTronRegressor(**parameters)
+    text = _check.text("network", network).replace(";", ",")
+    networks.BY_NAME.read(text)
+    return NeuroTronRegressor(network=text)
 
 
 # ---- trees ---------------------------------------------------------------------------------------

@@ -17,15 +17,13 @@ from neurotron._pickling import Pickled
 from neurotron._text import card, wrap
 from neurotron._types import Array
 from neurotron.estimators.geometry import Geometry, geometry_of
-from neurotron.estimators.judgement import Judgement
+from neurotron.estimators.judgement import LabelJudgement
 from neurotron.estimators.patterns import Groups, Pattern, curve_in, growth_in, rare_in, some_of
 from neurotron.estimators.reasons import reasons_of, strongest_row
 from neurotron.estimators.suspects import NORMAL, HonestNoise
 
 if TYPE_CHECKING:
     from neurotron.estimators.regressor import NeuroTronRegressor
-
-__all__ = ["Diagnosis", "diagnosis_of"]
 
 POINTS = 200
 """Quantiles of the residuals that are kept."""
@@ -221,7 +219,7 @@ class Diagnosis(Pickled):
 
 def diagnosis_of(
     model: NeuroTronRegressor,
-    found: Judgement,
+    found: LabelJudgement,
     seen: Array,
     labels: Array,
     predicted: Array,

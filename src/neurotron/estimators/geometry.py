@@ -12,8 +12,6 @@ from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.linearized import blocks_of
 
-__all__ = ["Geometry", "geometry_of"]
-
 SMALLEST = 1e-13
 """Directions whose second moment is below this part of the largest are not determined."""
 OWN = 0.5

@@ -21,13 +21,11 @@ from neurotron.estimators.suspects import (
 from neurotron.solvers import Solution
 from neurotron.solvers.robust import mean
 
-__all__ = ["Judgement", "judge"]
-
 MOST = 0.5
 """The largest share of attacked labels that a fit can stand."""
 
 
-class Judgement(NamedTuple):
+class LabelJudgement(NamedTuple):
     """The honest noise, the suspects, and how many labels are attacked by how much."""
 
     noise: HonestNoise
@@ -49,7 +47,7 @@ def judge(
     rounding: Array,
     counts: Array | None,
     rate: float,
-) -> Judgement:
+) -> LabelJudgement:
     """Return the judgement of all labels, by the noise of those that count.
 
     Parameters
@@ -79,7 +77,7 @@ def judge(
     if groups is not None:
         possible = MOST
     low, high = interval(share, found.rows)
-    return Judgement(
+    return LabelJudgement(
         noise=found.noise,
         suspicion=suspicion,
         suspects=suspects,

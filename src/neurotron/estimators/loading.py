@@ -10,18 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
+from neurotron._registry import parse
 from neurotron._types import Array
-from neurotron.estimators.parameters import NAMES, check_parameters, seed_of
-from neurotron.estimators.regressor import NeuroTronRegressor
+from neurotron.estimators.regressor import NeuroTronRegressor, check_parameters, seed_of
 from neurotron.estimators.suspects import HEAVIEST, NORMAL, HonestNoise
 from neurotron.estimators.table import MOST_HASHES, Hashes
 from neurotron.model_file import read_model
-from neurotron.networks import FilterNetwork
+from neurotron.networks import BY_NAME, FilterNetwork
 
-__all__ = ["load_model"]
-
-OPTIONAL = ("coef_", "feature_names_in_")
-"""Fitted attributes that only some models have."""
 TAILS = f"[{0.99 * HEAVIEST:g}, {1.01 * NORMAL:g}]"
 """The tails of honest noise, with room for rounding."""
 Check: TypeAlias = Callable[[str, Any], Any]
@@ -52,7 +48,7 @@ def load_model(path: str | Path) -> NeuroTronRegressor:
     """
     parameters, fitted = read_model(path)
     try:
-        model = NeuroTronRegressor(**_known(parameters))
+        model = NeuroTronRegressor(**parameters)
         _check_parameters(model)
         attributes = _checked(fitted)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
@@ -65,21 +61,13 @@ def load_model(path: str | Path) -> NeuroTronRegressor:
     return model
 
 
-def _known(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters, if a regressor has them."""
-    known = NeuroTronRegressor().get_params()
-    for name in parameters:
-        if name not in known:
-            raise _check.unknown("parameter", name, known)
-    return parameters
-
-
 def _check_parameters(model: NeuroTronRegressor) -> None:
     """Refuse parameters that no fit accepts; the sizes of a network are checked by the next fit."""
     check_parameters(model)
     seed_of(model.random_state)
     if not isinstance(model.network, FilterNetwork):
-        _check.choice("network", model.network, NAMES)
+        name, _ = parse(_check.text("network", model.network))
+        _check.choice("network", name, [*BY_NAME])
 
 
 # ---- fitted attributes ---------------------------------------------------------------------------
@@ -89,40 +77,29 @@ def _checked(fitted: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fitted attributes of a file, if all are there and belong together."""
     checks = _checks(
         _check.instance("network_", fitted["network_"], FilterNetwork),
-        _check.integer("n_features_in_", fitted["n_features_in_"], 1),
         _check.integer("n_rows_", fitted["n_rows_"], 1),
     )
     for name in checks:
-        if name not in fitted and name not in OPTIONAL:
+        if name not in fitted and name != "feature_names_in_":
             raise _check.InputError(f"{name} is missing")
     for name in fitted:
         if name not in checks:
             raise _check.InputError(f"{_check.shown(name)} is not a fitted attribute")
     found = {name: checks[name](name, value) for name, value in fitted.items()}
-    network, coefficients = found["network_"], found.get("coef_")
-    if network.is_linear != (coefficients is not None):
-        raise _check.InputError("`coef_` belongs to linear networks, and only to these")
-    if coefficients is not None:
-        expected = found["weights_"] @ network.mean_gate
-        if not np.allclose(coefficients, expected, rtol=1e-9, atol=1e-12 * np.abs(expected).max()):
-            raise _check.InputError("`coef_` and `weights_` contradict each other")
-    return found
+    return found | {"n_features_in_": found["network_"].n_inputs}
 
 
-def _checks(network: FilterNetwork, inputs: int, rows: int) -> dict[str, Check]:
+def _checks(network: FilterNetwork, rows: int) -> dict[str, Check]:
     """Return the check of each fitted attribute."""
-    if network.n_inputs != inputs:
-        raise _check.InputError("the network does not fit the number of columns")
+    inputs = network.n_inputs
 
     def columns(name: str, value: Any) -> Array:
         return _check.array(name, value, (inputs,))
 
     return {
         "network_": lambda name, value: value,
-        "n_features_in_": lambda name, value: inputs,
         "n_rows_": lambda name, value: rows,
         "weights_": lambda name, value: _check.array(name, value, (network.filter_size,)),
-        "coef_": columns,
         "intercept_": _number("(-inf, inf)"),
         "scale_": _number("[0, inf)"),
         "honest_noise_": _noise,

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from neurotron.guarantees import Verification
     from neurotron.laws import Law
 
-__all__ = ["FittedModel"]
-
 
 class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A filter of a network and the noise of its honest labels, as a scikit-learn regressor."""
@@ -44,6 +42,13 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     fit_intercept: bool
     false_alarm_rate: float
     _diagnosis: Diagnosis
+
+    @property
+    def coef_(self) -> Array:
+        """The coefficient of each column; only a linear network has them."""
+        if not self.network_.is_linear:
+            raise AttributeError("only a linear network has coefficients")
+        return self.weights_ @ self.network_.mean_gate
 
     def predict(self, X: Any) -> Array:
         """Return the outputs of the model for the inputs X, shape (N,)."""
@@ -108,7 +113,7 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         *,
         probability: float,
         attacker: str = "any",
-        failure: float = 0.001,
+        confidence: float = 0.999,
         noise: str | float = "independent",
         bound: float | None = None,
         law: Law | None = None,
@@ -127,8 +132,8 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         attacker
             "any" if any share β of the labels may be attacked; "coin" if every label is attacked
             with probability at most β, whatever its row is.
-        failure
-            The largest probability that the result is wrong.
+        confidence
+            The probability with which the result holds.
         noise
             The noise of honest labels: "independent" of the inputs; "even", with the same law at x
             and −x; 0.0 for none; or a number ς > 0 for normal noise of a standard deviation of at
@@ -157,7 +162,7 @@ class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         rows = inputs_of(self, X, reset=False)
         return verify_model(
             self, rows, labels_of(self, rows, y), probability=probability, attacker=attacker,
-            failure=failure, noise=noise, bound=bound, law=law,
+            confidence=confidence, noise=noise, bound=bound, law=law,
         )  # fmt: skip
 
     def save(self, path: str | Path, *, row_hashes: bool = True) -> None:

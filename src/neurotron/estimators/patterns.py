@@ -16,10 +16,6 @@ from neurotron._types import Array, Mask
 from neurotron.solvers.honest_noise import Regression, growing_noise
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = [
-    "Groups", "Pattern", "curve_in", "groups_in", "growing", "growth_in", "rare_in", "some_of",
-]  # fmt: skip
-
 RARE = 1e-3
 """The probability that a table without a pattern seems to have one, for each kind of pattern."""
 MOST_ROWS = 2_000

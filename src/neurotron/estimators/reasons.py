@@ -11,8 +11,6 @@ from neurotron.estimators.patterns import Pattern
 if TYPE_CHECKING:
     from neurotron.estimators.diagnosis import Diagnosis
 
-__all__ = ["few_rows", "reasons_of", "strongest_row"]
-
 FEW = 10
 """Rows for each fitted number that a fit needs, if labels have noise or are poisoned."""
 MOST_SUSPECTS = 0.4

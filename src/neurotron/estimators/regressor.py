@@ -3,26 +3,21 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from collections.abc import Callable
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
 
+from neurotron import _check
 from neurotron._threads import one_blas_thread
 from neurotron._types import Array
 from neurotron._waiting import say
 from neurotron.estimators.diagnosis import diagnosis_of
-from neurotron.estimators.judgement import Judgement, judge
+from neurotron.estimators.judgement import LabelJudgement, judge
 from neurotron.estimators.model import FittedModel
-from neurotron.estimators.parameters import (
-    ActivationChoice,
-    NetworkChoice,
-    Size,
-    check_parameters,
-    network_for,
-    seed_of,
-)
 from neurotron.estimators.reasons import few_rows
 from neurotron.estimators.table import (
     inputs_of,
@@ -32,11 +27,10 @@ from neurotron.estimators.table import (
     units_of,
     weights_of,
 )
-from neurotron.networks import FilterNetwork
+from neurotron.networks import BY_NAME, FilterNetwork
 from neurotron.solvers import Proof, Solution, solve
 
-__all__ = ["NeuroTronRegressor"]
-
+NetworkChoice: TypeAlias = str | FilterNetwork | Callable[[int], FilterNetwork]
 MOST_COLUMNS = 2_000
 """The most columns whose second moment is kept: 32 MB."""
 
@@ -51,29 +45,17 @@ class NeuroTronRegressor(FittedModel):
     Parameters
     ----------
     network
-        The model: "linear" for any table; "relu" or "leaky" for one rectified linear function;
-        "convolution" for signals and "image" for images, with one filter, rectified and averaged
-        over all places. Or a `FilterNetwork`, or a function of the number of columns that returns
-        one.
+        The model: a name that `neurotron list networks` shows, with parameters as in
+        "convolution:filter_size=5,stride=2". Use "linear" for any table, "relu-gate" for one
+        rectified linear function, "convolution" for signals and "convolution2d" for images, whose
+        pixels are the columns of X, row by row. Or a `FilterNetwork`, or a function of the number
+        of columns that returns one.
     fit_intercept
         Whether a constant is added to the output of the network.
     standardize
         Whether every column is centred at its median and divided by its spread before a network
         with gates sees it. Gates switch where wᵀx = 0, so this changes what such a network can
         represent. A linear network fits the same with or without it.
-    filter_size
-        The number of weights of the filter of network="convolution", or (height, width) of that of
-        network="image".
-    image_shape
-        (height, width) of the images of network="image". The pixels are the columns of X, row by
-        row.
-    stride
-        The distance between neighbouring places of the filter of "convolution" and "image".
-    leak
-        The slope of network="leaky" for negative arguments, between 0 and 1.
-    activation
-        What network="relu", "convolution" or "image" has instead of the ReLU: "softplus", "silu",
-        "gelu" or an `Activation` of your own. There is no proof on the rows then.
     max_iter
         The most starts of the search. A larger number finds the filter of difficult networks more
         often, and takes longer.
@@ -175,11 +157,6 @@ class NeuroTronRegressor(FittedModel):
         network: NetworkChoice = "linear",
         fit_intercept: bool = True,
         standardize: bool = False,
-        filter_size: Size = None,
-        image_shape: tuple[int, int] | None = None,
-        stride: int | tuple[int, int] = 1,
-        leak: float = 0.1,
-        activation: ActivationChoice = None,
         max_iter: int = 40,
         tol: float = 1e-8,
         max_rows: int | None = None,
@@ -191,11 +168,6 @@ class NeuroTronRegressor(FittedModel):
         self.network = network
         self.fit_intercept = fit_intercept
         self.standardize = standardize
-        self.filter_size = filter_size
-        self.image_shape = image_shape
-        self.stride = stride
-        self.leak = leak
-        self.activation = activation
         self.max_iter = max_iter
         self.tol = tol
         self.max_rows = max_rows
@@ -239,15 +211,8 @@ class NeuroTronRegressor(FittedModel):
             )
         return self
 
-    def _network(self, columns: int) -> FilterNetwork:
-        """Return the network for so many columns."""
-        return network_for(
-            self.network, columns, filter_size=self.filter_size, image_shape=self.image_shape,
-            stride=self.stride, leak=self.leak, activation=self.activation,
-        )  # fmt: skip
-
     def _fit(self, rows: Array, labels: Array, counts: Array | None, rate: float) -> None:
-        network = self._network(rows.shape[1])
+        network = network_for(self.network, rows.shape[1])
         gates = self.standardize and not network.is_linear
         units = units_of(rows) if gates else (np.zeros(rows.shape[1]), np.ones(rows.shape[1]))
         seen = (rows - units[0]) / units[1] if gates else rows
@@ -293,15 +258,56 @@ class NeuroTronRegressor(FittedModel):
         self.converged_ = solution.converged
         self.proven_against_ = solution.proven_against
         self.certificate_: Proof | None = solution.proof if self.proven_against_ >= 0 else None
-        if self.network_.is_linear:
-            self.coef_ = solution.weights @ self.network_.mean_gate
-        elif hasattr(self, "coef_"):
-            del self.coef_
 
-    def _set_judgement(self, found: Judgement) -> None:
+    def _set_judgement(self, found: LabelJudgement) -> None:
         self.honest_noise_ = found.noise
         self.suspicion_ = found.suspicion
         self.suspects_ = found.suspects
         self.attacked_fraction_ = found.share
         self.attacked_fraction_interval_ = found.interval
         self.attack_size_ = found.size
+
+
+# ---- parameters ----------------------------------------------------------------------------------
+
+
+def check_parameters(model: NeuroTronRegressor) -> float:
+    """Check the parameters that nothing else checks; return the rate of false alarms."""
+    for name in ("fit_intercept", "standardize", "warm_start"):
+        if not isinstance(getattr(model, name), (bool, np.bool_)):
+            given = _check.shown(getattr(model, name))
+            raise _check.InputError(f"`{name}` must be True or False, got {given}")
+    if not isinstance(model.verbose, (bool, np.bool_)):
+        _check.integer("verbose", model.verbose, 0)
+    _check.integer("max_iter", model.max_iter, 1)
+    _check.number("tol", model.tol, "(0, 1)")
+    if model.max_rows is not None:
+        _check.integer("max_rows", model.max_rows, 1)
+    return _check.number("false_alarm_rate", model.false_alarm_rate, "(0, 1)")
+
+
+def seed_of(random_state: int | np.random.RandomState | None) -> int:
+    """Return the seed that scikit-learn's parameter `random_state` stands for."""
+    if isinstance(random_state, (int, np.integer)):
+        return _check.integer("random_state", random_state, 0)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def network_for(network: NetworkChoice, n_features: int) -> FilterNetwork:
+    """Return the network for inputs of `n_features` columns."""
+    made: object = network
+    if isinstance(network, str):
+        made = BY_NAME.build(network, n_inputs=n_features)
+    elif callable(network) and not isinstance(network, FilterNetwork):
+        made = network(n_features)
+    if not isinstance(made, FilterNetwork):
+        raise _check.InputError(
+            "`network` must be a name such as 'linear', a FilterNetwork, or a function of the "
+            f"number of columns that returns one, got {_check.shown(made)}"
+        )
+    if made.n_inputs != n_features:
+        raise _check.InputError(
+            f"`network` has {made.n_inputs} inputs, but `X` has {n_features} columns: give a "
+            "network for these columns, or a function of their number"
+        )
+    return made

@@ -24,8 +24,6 @@ from neurotron._types import Array, Mask
 from neurotron.estimators.patterns import growing
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = ["HonestNoise", "Residuals", "explain", "interval", "rows_in", "suspects_among"]
-
 NORMAL, HEAVIEST = 200.0, 2.0
 """Degrees of freedom of Student's law: as good as normal, and the heaviest tails allowed."""
 TAILS = (NORMAL, 10.0, 5.0, 3.0)

@@ -18,11 +18,6 @@ from neurotron._tiny import without_tiny, zeroed
 from neurotron._types import Array
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
-__all__ = [
-    "MOST_HASHES", "Hashes", "inputs_of", "kept_hashes", "labels_of", "large_enough",
-    "refuse_repeated", "row_hashes", "units_of", "weights_of",
-]  # fmt: skip
-
 ENCODE = (
     "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "
     "of the regressor in a Pipeline"

@@ -14,8 +14,6 @@ from neurotron.estimators.table import inputs_of, labels_of, large_enough
 from neurotron.networks import linear
 from neurotron.solvers import rivals
 
-__all__ = ["TrimRegressor"]
-
 HALF = 0.5
 """The share of rows that is left out if no share is given."""
 

@@ -15,7 +15,7 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.data import Simulated
 from neurotron.estimators.table import row_hashes
-from neurotron.guarantees.assumptions import STATED, Assumption
+from neurotron.guarantee import Assumption, stated
 from neurotron.guarantees.verify import Verification, verify
 from neurotron.laws import Law
 from neurotron.networks import FilterNetwork, with_intercept
@@ -23,8 +23,6 @@ from neurotron.problem import Problem
 
 if TYPE_CHECKING:
     from neurotron.estimators.model import FittedModel
-
-__all__ = ["refuse_another_law", "verify_model"]
 
 
 def verify_model(
@@ -81,7 +79,7 @@ class _Posed:
             "Nothing is said about the constant of the model (its intercept): an error of it "
             f"counts as noise of honest labels{shift}."
         )
-        remark = Assumption("intercept", text, STATED, STATED, True)
+        remark = stated("intercept", text)
         return dataclasses.replace(
             found, assumptions=(*found.assumptions, remark), prediction_error=math.inf
         )
@@ -117,7 +115,7 @@ def _freshness(model: FittedModel, rows: Array, labels: Array) -> Assumption:
     kept = model.row_hashes_
     if kept is None or not len(kept):  # every row occurs twice
         text = "The model keeps no hashes of its rows, so nobody checked that these are others."
-        return Assumption("other rows", text, "stated", "stated", True)
+        return stated("other rows", text)
     seen = int(np.isin(row_hashes(rows, labels), kept).sum())
     if seen:
         raise _check.InputError(

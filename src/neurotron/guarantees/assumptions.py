@@ -1,81 +1,21 @@
-"""The assumptions of a guarantee as data: what is required, what is found, what to change."""
+"""The assumptions of certificates: what is required, what is found, what to change."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable
 
 import numpy as np
 
 from neurotron._types import Array
 from neurotron.data import Rows, Simulated
+from neurotron.guarantee import Assumption
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.coordinates import Coordinates
 from neurotron.theory.leaky_gate import has_leaky_gate
 from neurotron.theory.rounding import label_rounding
 from neurotron.theory.table import TableFit
-
-__all__ = [
-    "STATED", "Assumption", "finite_constant", "fit_of_table", "independent_rows", "labels",
-    "legend", "linear_or_parity", "parity", "positive_pull",
-]  # fmt: skip
-
-STATED = "stated"
-"""What is found of an assumption that nobody can check here: somebody states it."""
-MARKS = {"✓": "checked", "•": "stated", "✗": "does not hold"}
-
-
-@dataclass(frozen=True)
-class Assumption:
-    """One assumption of a guarantee.
-
-    >>> failed = Assumption("λ1 > 0", "The pull λ1 towards the true weights is positive.",
-    ...                     measured=-0.2, required="> 0", holds=False, remedy="Use another M.")
-    >>> print(failed.explanation.partition(": ")[2])
-    The pull λ1 towards the true weights is positive. This does not hold: it is -0.2. Use another M.
-    """
-
-    name: str
-    statement: str
-    """What is required, as a sentence."""
-    measured: float | str
-    """What is found: a number, or words; `STATED` if nobody checks it."""
-    required: str
-    holds: bool
-    remedy: str = ""
-    """What to change if it does not hold, as a sentence."""
-    blocking: bool = True
-    """Whether nothing is guaranteed without it; nearly symmetric rows may have a certificate."""
-
-    def __str__(self) -> str:
-        return f"{self.mark} {self.explanation}"
-
-    @property
-    def mark(self) -> str:
-        """One of `MARKS`."""
-        return ("•" if self.measured == STATED else "✓") if self.holds else "✗"
-
-    @property
-    def explanation(self) -> str:
-        """What is required, what is found and, if it does not hold, what to change."""
-        measured = self.measured if isinstance(self.measured, str) else f"it is {self.measured:.4g}"
-        if not self.holds:
-            text = f"{self.name}: {self.statement} This does not hold: {measured}. {self.remedy}"
-            return text.rstrip()
-        return (
-            self.statement
-            if isinstance(self.measured, str)
-            else f"{self.statement} Here {measured}."
-        )
-
-
-def legend(assumptions: Iterable[Assumption]) -> str:
-    """Return what the marks of these assumptions mean."""
-    used = {assumption.mark for assumption in assumptions}
-    return ", ".join(f"{mark} {words}" for mark, words in MARKS.items() if mark in used)
-
 
 LEAST_SQUARES = 1e4
 """By how much a least squares fit may be worse than rounding makes it."""
@@ -221,6 +161,12 @@ def _lopsidedness(rows: Array, counts: Array) -> float:
     deviations = np.sqrt((counted**2).mean(axis=0) / (counts**2).mean())
     means = np.abs(counted.mean(axis=0)) / deviations.clip(min=1e-300)
     return float(max(signs.max(), means.max()))
+
+
+def below(name: str, statement: str, value: float, limit: float, remedy: str) -> Assumption:
+    """Return the assumption that a number is below a limit, which the statement ends with."""
+    text = f"{statement} {limit:.4g}."
+    return Assumption(name, text, value, f"< {limit:.4g}", value < limit, remedy)
 
 
 def positive_pull(lambda1: float, better: str) -> Assumption:

@@ -13,10 +13,10 @@ from neurotron._digits import up
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.scope import OTHER_SAMPLES, misstated
+from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.plan import planned
-from neurotron.guarantees.predictions import certified
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.theorems import certified
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS, simulate
 from neurotron.theory.rounding import Rounding
@@ -24,8 +24,6 @@ from neurotron.theory.sharp import risk_constant
 from neurotron.trainers import Arm, NeuroTron, Trainer
 from neurotron.trainers.neuro_tron import ScheduledTron
 from neurotron.trajectories import Trajectories
-
-__all__ = ["METHODS", "certify"]
 
 METHODS = ("sharp", "theorem1", "measured")
 MOST_RUNS = 1000
@@ -41,13 +39,13 @@ def certify(
     *,
     batch_size: int = 16,
     steps: int | None = None,
-    failure: float = 0.05,
+    confidence: float = 0.95,
     initial_error: float | None = None,
     random_start: bool = False,
     method: str = "sharp",
     budget: Budget | None = None,
     seed: int = 0,
-) -> TrainingCertificate:
+) -> Certificate:
     """Return what is guaranteed about ‖w − w*‖ when `arm` is trained on `problem`.
 
     A certificate `holds` if there is a bound at all, and is `useful` if the bound is better than
@@ -61,8 +59,8 @@ def certify(
         `budget` for a guarantee under attack.
     steps
         The number of steps after which the guarantee holds; None for the limit of infinitely many.
-    failure
-        δ, the largest probability that the guarantee is wrong.
+    confidence
+        1 − δ, the probability with which the guarantee holds; the largest is 1 − 1e-16.
     initial_error
         A bound on the error at the start, ‖w_1 − w*‖, for problems whose w* is unknown.
     random_start
@@ -85,7 +83,7 @@ def certify(
     >>> budget = nt.Budget(bound=0.25, probability=0.2)
     >>> certificate = nt.certify(problem, nt.NeuroTron(0.01), budget=budget, steps=5000)
     >>> certificate.kind, certificate.holds, round(certificate.floor, 3)
-    ('theorem (law)', True, 0.029)
+    ('theorem', True, 0.029)
     """
     _check.instance("problem", problem, Problem)
     arm = arm if isinstance(arm, Arm) else Arm(arm)
@@ -94,7 +92,7 @@ def certify(
         arm,
         _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
         None if steps is None else _check.count("steps", steps, 0, MOST_STEPS),
-        _check.number("failure", failure, "[1e-15, 1)"),
+        _check.number("confidence", confidence, "(0, 1)"),
         initial_error,
         _adversary(arm, budget, batch_size),
         _check.choice("method", method, METHODS),
@@ -115,7 +113,7 @@ def _better_step(request: Request, radius: float) -> str:
     assert isinstance(trainer, NeuroTron)
     best = planned(
         trainer, request.problem, request.attack, batch_size=request.batch_size,
-        steps=request.steps, failure=request.failure, initial_error=request.given_error,
+        steps=request.steps, confidence=request.confidence, initial_error=request.given_error,
         method=request.method,
     )  # fmt: skip
     if best is None or best.answer > WORTH_SAYING * radius:
@@ -154,7 +152,7 @@ def _adversary(arm: Arm, budget: Budget | None, batch_size: int) -> Attack | Bud
     return budget
 
 
-def _measure(request: Request, seed: int) -> TrainingCertificate:
+def _measure(request: Request, seed: int) -> Certificate:
     """Return the largest error of 1/δ − 1 runs.
 
     A new run is as likely as each of the others to be the largest of all N + 1, so it exceeds the
@@ -162,11 +160,11 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
     """
     if request.steps is None:
         raise _check.InputError("the method 'measured' needs a number of `steps`")
-    count = max(math.ceil(1.0 / request.failure - 1e-9) - 1, 1)
+    count = max(math.ceil(1.0 / request.delta - 1e-9) - 1, 1)
     if count > MOST_RUNS:
         raise _check.InputError(
             f"the method 'measured' would need {count:,} runs, and {MOST_RUNS:,} is the most: give "
-            f"a `failure` of at least {1 / MOST_RUNS:g}"
+            f"a `confidence` of at most {1 - 1 / MOST_RUNS:g}"
         )
     if request.problem.true_weights is None:
         raise _check.InputError("the method 'measured' needs the problem's `true_weights`")
@@ -177,6 +175,7 @@ def _measure(request: Request, seed: int) -> TrainingCertificate:
     return dataclasses.replace(
         request.certificate("measured", []),
         kind="measured",
+        about="law",
         radius=float(errors[:, -1].max()),
         at_steps=runs[0].steps,
         mean_square_bounds=np.asarray((errors**2).mean(axis=0)),

@@ -1,14 +1,15 @@
 """What the paper says beside its theorem: Remark 1.2, sections 3.3 to 3.5 and the conclusion.
 
 `unique_minimum` is Remark 1.2, `impersonated_mean` the near-optimality of section 3.5, and
-`biased_weights` the conclusion's question about corrupted inputs. `paper_numbers` says in words
-what sections 3.1 to 3.4 make of the constants of a certificate.
+`biased_weights` the conclusion's question about corrupted inputs. `paper_numbers` puts the
+constants of a certificate by Theorem 1 into words.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from string import Formatter
 
 import numpy as np
 import numpy.typing as npt
@@ -17,43 +18,31 @@ from neurotron import _check
 from neurotron._types import Array
 from neurotron.attacks import Impersonation
 from neurotron.data import Corrupted
-from neurotron.guarantees.assumptions import Assumption, parity
-from neurotron.guarantees.training_certificate import TrainingCertificate
-from neurotron.laws import Normal
+from neurotron.guarantee import Assumption, Guarantee
+from neurotron.guarantees.assumptions import parity
+from neurotron.guarantees.certificate import Certificate
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS
 from neurotron.theory.constants import lambda3, sensing_of
-from neurotron.theory.corollaries import gaussian_risk_probability, gaussian_scale
 from neurotron.trainers import Arm, NeuroTron
-
-__all__ = [
-    "UniqueMinimum", "biased_weights", "impersonated_mean", "is_lemma_1", "paper_numbers",
-    "unique_minimum",
-]  # fmt: skip
 
 NEGLIGIBLE, CANCELLED = 1e-14, 1e-28
 """Parts of the largest eigenvalue, and of the gates' own size, that are zero up to rounding."""
 
 
-@dataclass(frozen=True)
-class UniqueMinimum:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class UniqueMinimum(Guarantee):
     """Whether w* is the only minimum of the risk, and what that rests on."""
 
     growth: float
     """c with E[ω(x) (f_w(x) − f_{w*}(x))²] ≥ c ‖w − w*‖² for every w; 0 if none is known."""
     weighting: str | None
     """The weight ω of that mean: None for 1, "inverse-norm" where inputs have no variance."""
-    assumptions: tuple[Assumption, ...]
 
     @property
-    def holds(self) -> bool:
-        """Whether it is proved that there is no second minimum."""
-        return all(assumption.holds for assumption in self.assumptions)
-
-    @property
-    def failed(self) -> tuple[Assumption, ...]:
-        """The assumptions that do not hold: with them the proof fails, and w* may not be unique."""
-        return tuple(assumption for assumption in self.assumptions if not assumption.holds)
+    def quantity(self) -> str:
+        """What the radius is a bound on."""
+        return "distance of every minimum of the risk from w*"
 
     @property
     def statement(self) -> str:
@@ -66,9 +55,6 @@ class UniqueMinimum:
             )
         names = " and ".join(assumption.name for assumption in self.failed)
         return f"It is not proved that w* is the only minimum, because this does not hold: {names}."
-
-    def __str__(self) -> str:
-        return "\n".join([self.statement, *map(str, self.assumptions)])
 
 
 def unique_minimum(problem: Problem) -> UniqueMinimum:
@@ -114,7 +100,10 @@ def unique_minimum(problem: Problem) -> UniqueMinimum:
     holds = all(assumption.holds for assumption in assumptions)
     least = float(np.linalg.eigvalsh(spread)[0])
     growth = network.odd_slope**2 * least if holds else 0.0
-    return UniqueMinimum(growth, weighting, tuple(assumptions))
+    return UniqueMinimum(
+        kind="theorem", radius=0.0 if holds else math.inf, confidence=1.0, growth=growth,
+        assumptions=tuple(assumptions), weighting=weighting,
+    )  # fmt: skip
 
 
 def _full_rank(spread: Array, cancelled: float) -> Assumption:
@@ -240,98 +229,27 @@ def _truth(problem: Problem) -> Array:
 
 # ---- numbers in words ----------------------------------------------------------------------------
 
+NUMBERS = (
+    "c_trade = {c_trade:.4g}; case 2 of Theorem 1 needs it to be positive.",
+    "γ = {gamma:.4g}; it must exceed 1, and need not exceed C = {C:.2g}, as the paper asks.",
+    "c_rate = {c_rate:.4g}. With it, the paper's formula T = O(log(‖w₁ − w*‖²/(ε²δ − θ²/c_rate))) "
+    "needs {steps_by_c_rate:,.0f} steps for this radius, where the recursion itself needs "
+    "{steps_exact:,.0f}; the smaller number is used.",
+    "(1+α)²λ₃m₂/(δ c_trade) = {risk_ratio:.4g}. Below 1, the risk E(f_w(x) − f_w*(x))² is at most "
+    "θ*², with the same probability (section 3.4).",
+    "θ* = {theta_star:.4g}.",
+)
 
-def paper_numbers(problem: Problem, certificate: TrainingCertificate) -> list[str]:
-    """Return what the paper says with the constants of a certificate, one sentence each.
 
-    There are none if the certificate is not by Theorem 1, or if its constants do not exist.
-    """
-    constants = certificate.constants
-    if certificate.method != "theorem1" or "c_trade" not in constants:
+def paper_numbers(certificate: Certificate) -> list[str]:
+    """Return what the paper says with the constants of a certificate by Theorem 1."""
+    if certificate.method != "theorem1":
         return []
-    attacked = constants["beta1"] > 0.0
-    found = [*_trade_off(problem, certificate)] if attacked else []
-    if "gamma" in constants:
-        found += _rate(certificate)
-    if attacked:
-        found += _risk(problem, certificate)
-    return found
-
-
-def _trade_off(problem: Problem, certificate: TrainingCertificate) -> list[str]:
-    trade_off, beta = certificate.constants["c_trade"], certificate.budget.probability
-    found = [f"c_trade = {trade_off:.4g} (Theorem 1, case 2; it must be positive)."]
-    if not is_lemma_1(problem, certificate) or not beta:
-        return found
-    n, law = problem.network.n_inputs, problem.law
-    assert isinstance(law, Normal)
-    found[0] = f"c_trade = {trade_off:.4g} by Lemma 1, for one ReLU gate and N(0, σ²) inputs."
-    if trade_off > 0.0:
-        scale = gaussian_scale(2 * n, trade_off, beta)
-        found.append(
-            f"σ² must grow with the number of inputs to keep it: with {2 * n} inputs instead of "
-            f"{n}, σ = {scale:.4g} instead of {law.scale:g} (section 3.3)."
-        )
-    else:
-        found.append(
-            f"It is positive for σ above {gaussian_scale(n, 0.0, beta):.4g} (section 3.3)."
-        )
-    return found
-
-
-def _rate(certificate: TrainingCertificate) -> list[str]:
-    """Return γ, C and c_rate, and the steps by them beside the exact ones."""
-    constants = certificate.constants
-    found = [
-        f"γ = {constants['gamma']:.4g}; it must exceed 1, and need not exceed C = "
-        f"{constants['C']:.2g}, as the paper asks."
-    ]
-    exact, formula = constants.get("steps_exact"), constants.get("steps_by_c_rate")
-    if not constants["theta_star"] or exact is None or formula is None:
-        return found
-    found.append(
-        f"c_rate = {constants['c_rate']:.4g}, for this batch size and β. With it, the paper's "
-        f"formula T = O(log(‖w₁ − w*‖²/(ε²δ − θ²/c_rate))) needs {formula:,.0f} steps for this "
-        f"accuracy, where the recursion itself needs {exact:,.0f}; the smaller number is used."
-    )
-    return found
-
-
-def _risk(problem: Problem, certificate: TrainingCertificate) -> list[str]:
-    """Return the condition of section 3.4, what it says, and the β that it allows."""
-    constants, delta = certificate.constants, certificate.failure
-    ratio, bound = constants["risk_ratio"], constants.get("theta_star", 0.0)
-    words = "at least 1" if ratio >= 1.0 else "below 1"
-    text = f"(1+α)²λ₃m₂/(δ c_trade) = {ratio:.4g} is {words} (section 3.4)"
-    if not math.isfinite(ratio):
-        text = "The condition of section 3.4 needs c_trade > 0"
-    if ratio < 1.0 and bound:
-        text += (
-            f", so with the same probability the risk E(f_w(x) − f_w*(x))² is at most θ*² = "
-            f"{bound**2:.4g}"
-        )
-    elif ratio >= 1.0:
-        text += ", so the paper does not bound the risk by θ*²"
-    found = [f"{text}."]
-    if is_lemma_1(problem, certificate):
-        assert isinstance(problem.law, Normal)
-        most = gaussian_risk_probability(problem.network.n_inputs, problem.law.scale, delta)
-        found.append(f"For this gate and these inputs, that condition is β < {most:.4g}.")
-    return found
-
-
-def is_lemma_1(problem: Problem, certificate: TrainingCertificate) -> bool:
-    """Tell whether it is the case of Lemma 1: one ReLU gate, N(0, σ²I) inputs, M a multiple of I.
-
-    That M is a multiple of I can be seen from λ1 = σ² λ2.
-    """
-    network, law, constants = problem.network, problem.law, certificate.constants
-    return (
-        type(law) is Normal
-        and network.width == 1
-        and network.leak == 0.0
-        and network.activation is None
-        and network.filter_size == network.n_inputs
-        and np.array_equal(network.mean_gate, np.eye(network.n_inputs))
-        and math.isclose(constants["lambda1"], law.scale**2 * constants["lambda2"], rel_tol=1e-9)
-    )
+    known = {
+        name: value for name, value in certificate.constants.items()
+        if value != 0.0 and math.isfinite(value)
+    }  # fmt: skip
+    return [
+        text.format_map(known) for text in NUMBERS
+        if all(name in known for _, name, _, _ in Formatter().parse(text) if name)
+    ]  # fmt: skip

@@ -8,25 +8,24 @@ import numpy as np
 
 from neurotron import _check
 from neurotron.engine.recording import recorded_steps
+from neurotron.guarantee import Assumption
 from neurotron.guarantees.assumptions import (
-    Assumption,
+    below,
     finite_constant,
     labels,
     parity,
     positive_pull,
 )
+from neurotron.guarantees.certificate import Certificate, by_markov
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.training_certificate import TrainingCertificate, by_markov
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
-__all__ = ["certify_by_theorem1", "rounding_of", "theorem_and_hypotheses"]
 
-
-def certify_by_theorem1(request: Request) -> TrainingCertificate:
+def certify_by_theorem1(request: Request) -> Certificate:
     """Return the certificate for the step size in use, whose γ is b*/(η c1 λ2)."""
     trainer = request.trainer()
     if isinstance(trainer, ScheduledTron) or trainer.step_size == "scheduled":
@@ -39,7 +38,7 @@ def certify_by_theorem1(request: Request) -> TrainingCertificate:
     constants = {
         "lambda1": theorem.lambda1, "lambda2": theorem.lambda2, "lambda3": theorem.lambda3,
         "beta1": theorem.attacked[0], "c_trade": theorem.trade_off, "c1": theorem.c1,
-        "C": theorem.case_constant, "risk_ratio": theorem.risk_ratio(request.failure),
+        "C": theorem.case_constant, "risk_ratio": theorem.risk_ratio(request.delta),
     }  # fmt: skip
     if not all(assumption.holds for assumption in assumptions):
         return request.certificate("theorem1", assumptions, constants=constants)
@@ -67,11 +66,11 @@ def certify_by_theorem1(request: Request) -> TrainingCertificate:
         "theorem1",
         assumptions,
         step_size=step_size,
-        radius=by_markov(root, request.failure) if holds else math.inf,
+        radius=by_markov(root, request.delta) if holds else math.inf,
         root_mean_square=root,
         at_steps=record,
         mean_square_bounds=squared(roots + added),
-        radii=by_markov(roots + added, request.failure),
+        radii=by_markov(roots + added, request.delta),
         floor=floor + rounding.floor(step_size),
         limit=math.sqrt(theorem.c3 / theorem.margin) + rounding.least,
         rounding=rounded,
@@ -166,37 +165,21 @@ def _rates(theorem: Theorem1, target: float, start: float, gamma: float) -> dict
 
 def _gamma(theorem: Theorem1, step_size: float) -> Assumption:
     largest = theorem.step_size(1.0)
-    return Assumption(
-        "γ > 1",
-        f"The step size is below b*/(c1λ2) = {largest:.4g}.",
-        step_size,
-        f"< {largest:.4g}",
-        step_size < largest,
-        f"Use a step size below {largest:.4g}.",
-    )
+    remedy = f"Use a step size below {largest:.4g}."
+    return below("γ > 1", "The step size is below b*/(c1λ2) =", step_size, largest, remedy)
 
 
 def _accuracy(theorem: Theorem1, target: float, start: float) -> list[Assumption]:
     """Return the hypotheses about the accuracy ε, with ε²δ = `target`."""
-    largest = theorem.largest_bound(target)
-    attacked = theorem.bound > 0.0
+    honest = Assumption("θ < θ*", "Labels are honest, so the bound θ is 0.", 0.0, "0", True)
     return [
-        Assumption(
-            "θ < θ*",
-            f"The bound θ is below θ* = √(ε²δ c_trade) = {largest:.4g}."
-            if attacked
-            else "Labels are honest, so the bound θ is 0.",
-            theorem.bound,
-            f"< {largest:.4g}",
-            theorem.bound < largest or not attacked,
-            "Ask for a larger radius ε: more failure δ, or a weaker attack.",
+        honest if theorem.bound == 0.0 else below(
+            "θ < θ*", "The bound θ is below θ* = √(ε²δ c_trade) =", theorem.bound,
+            theorem.largest_bound(target),
+            "Ask for a larger radius ε: less confidence, or a weaker attack.",
         ),
-        Assumption(
-            "ε²δ < ‖w₁ − w*‖²",
-            f"The guaranteed mean squared error ε²δ is below that of the start, {start:.4g}.",
-            target,
-            f"< {start:.4g}",
-            target < start,
-            "Use more steps, or a smaller step size.",
+        below(
+            "ε²δ < ‖w₁ − w*‖²", "The guaranteed mean squared error ε²δ is below that of the start,",
+            target, start, "Use more steps, or a smaller step size.",
         ),
-    ]
+    ]  # fmt: skip

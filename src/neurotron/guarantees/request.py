@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,15 +13,13 @@ from neurotron import _check
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.attacks.scope import OTHER_ANSWERS, OTHER_SAMPLES, misstated
+from neurotron.guarantee import STATED, Assumption, Kind, delta
 from neurotron.guarantees.assumptions import (
-    STATED,
-    Assumption,
     fit_of_table,
     independent_rows,
     labels,
 )
-from neurotron.guarantees.certificate import Kind
-from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.certificate import Certificate
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
@@ -31,8 +29,6 @@ from neurotron.theory.rounding import Rounding
 from neurotron.theory.table import TableFit, has_fit, initial_distance
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
-
-__all__ = ["Request"]
 
 TAKEN_FOR_GRANTED = ("parity", "labels")
 """Assumptions that a plug-in estimate makes although they do not hold, or are not known to."""
@@ -49,7 +45,7 @@ class Request:
     arm: Arm
     batch_size: int
     steps: int | None
-    failure: float
+    confidence: float
     given_error: float | None
     """A bound on the error at the start, if one was given."""
     attack: Attack | Budget | None
@@ -59,6 +55,11 @@ class Request:
     """Whether `initial_error` bounds the root mean square of a random start only."""
     coordinates: Coordinates = ORIGINAL
     """The coordinates in which errors and distances are measured."""
+
+    @property
+    def delta(self) -> float:
+        """δ, the largest probability that the guarantee is wrong."""
+        return delta(self.confidence)
 
     @cached_property
     def budget(self) -> Budget:
@@ -128,30 +129,30 @@ class Request:
             return [fit_of_table(self.fit)]
         return [*labels(self.problem), *independent_rows(self.problem)]
 
-    def kind(self, assumptions: list[Assumption]) -> Kind:
+    def basis(self, assumptions: list[Assumption]) -> tuple[Kind, Literal["law", "table"]]:
         """Return what a guarantee rests on: the law, a table, or rows taken for the law."""
         if not isinstance(self.problem.law, Empirical):
-            return "theorem (law)"
+            return "theorem", "law"
         failed = any(a.name in TAKEN_FOR_GRANTED and not a.holds for a in assumptions)
         together = any(not a.holds for a in independent_rows(self.problem))
-        return "plug-in" if failed or together else "theorem (table)"
+        return ("plug-in", "law") if failed or together else ("theorem", "table")
 
-    def certificate(
-        self, method: str, assumptions: list[Assumption], **found: Any
-    ) -> TrainingCertificate:
+    def certificate(self, method: str, assumptions: list[Assumption], **found: Any) -> Certificate:
         """Return the certificate; without a radius, nothing is guaranteed.
 
         Distances to the fit of a table are enlarged by the `shift` of that fit.
         """
-        certificate = TrainingCertificate(
+        kind, about = self.basis(assumptions)
+        certificate = Certificate(
             **{
-                "kind": self.kind(assumptions),
+                "kind": kind,
+                "about": about,
                 "method": method,
                 "arm": self.arm,
                 "budget": self.budget,
                 "batch_size": self.batch_size,
                 "steps": self.steps,
-                "failure": self.failure,
+                "confidence": self.confidence,
                 "leak": self.problem.network.leak,
                 "initial_error": self.initial_error if found else self._known_initial_error,
                 "random_start": self.random_start,
@@ -160,7 +161,7 @@ class Request:
                 **found,
             }
         )
-        return certificate if self.fit is None else certificate.about(self.fit.weights, self.shift)
+        return certificate if self.fit is None else certificate.moved(self.fit.weights, self.shift)
 
     def trainer(self) -> NeuroTron:
         """Return the trainer with its sensing matrix, if it is one that theorems cover."""

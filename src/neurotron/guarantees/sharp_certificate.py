@@ -10,14 +10,14 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.engine.recording import recorded_steps
+from neurotron.guarantee import Assumption
 from neurotron.guarantees.assumptions import (
-    Assumption,
     finite_constant,
     linear_or_parity,
     positive_pull,
 )
+from neurotron.guarantees.certificate import ROUNDING, Certificate, by_markov
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.training_certificate import ROUNDING, TrainingCertificate, by_markov
 from neurotron.theory.attack_moments import attack_moments
 from neurotron.theory.long_run import deviations, in_the_long_run
 from neurotron.theory.mean_path import Deviation, MeanPath
@@ -28,8 +28,6 @@ from neurotron.theory.search import least
 from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
-
-__all__ = ["STEP_SIZE", "NotFollowed", "certify_sharply", "hypotheses"]
 
 STEP_SIZE = "step size"
 """The name of the assumption that the error does not grow."""
@@ -44,7 +42,7 @@ class NotFollowed(_check.InputError):
     """A schedule was made for other numbers, and has too many steps to follow them."""
 
 
-def certify_sharply(request: Request) -> TrainingCertificate:
+def certify_sharply(request: Request) -> Certificate:
     """Return the certificate for the step size, or schedule, in use."""
     trainer = request.trainer()
     problem, sensing, weighting = request.problem, np.asarray(trainer.sensing), trainer.weighting
@@ -82,11 +80,11 @@ def certify_sharply(request: Request) -> TrainingCertificate:
         assumptions,
         step_size=step_size,
         weighting=weighting,
-        radius=float(last.radii(request.failure)[0]),
+        radius=float(last.radii(request.delta)[0]),
         root_mean_square=float(last.roots[0] + last.added[0]),
         at_steps=record,
         mean_square_bounds=squared(course.roots + course.added),
-        radii=course.radii(request.failure, all_times=all_times),
+        radii=course.radii(request.delta, all_times=all_times),
         floor=floor + in_the_end,
         limit=recursion.limit + rounding.least,
         rounding=float(last.added[0]),
@@ -117,14 +115,14 @@ class Course:
         path, spread = self.deviation
         return Course(self.roots[-1:], self.added[-1:], Deviation(path[-1:], spread[-1:]))
 
-    def radii(self, failure: float, *, all_times: bool = False) -> Array:
+    def radii(self, delta: float, *, all_times: bool = False) -> Array:
         """Return the smaller radius, by Markov's inequality or from the mean path.
 
         Without attack and noise, those of Markov's inequality hold for `all_times` at once.
         """
-        found = np.asarray(by_markov(self.roots + self.added, failure))
+        found = np.asarray(by_markov(self.roots + self.added, delta))
         if not all_times:
-            path = self.deviation.radius(failure, self.added) * (1.0 + ROUNDING)
+            path = self.deviation.radius(delta, self.added) * (1.0 + ROUNDING)
             found = np.fmin(found, path)
         return np.where(np.isnan(found), math.inf, found)
 

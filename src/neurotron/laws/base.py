@@ -21,9 +21,7 @@ from neurotron._pickling import Pickled
 from neurotron._types import Array
 from neurotron.laws.even_moments import EvenMoments, by_covariance, of_product
 from neurotron.laws.moments import laplace_transforms, masses_of_density, norm_moment
-from neurotron.laws.projections import NORMAL, SLACK
-
-__all__ = ["Law", "ProductLaw", "ScaledLaw"]
+from neurotron.laws.projections import NORMAL, SLACK, UNIMODAL
 
 
 class Law(Pickled, ABC):
@@ -131,6 +129,13 @@ class ProductLaw(Law):
         """
         return False
 
+    def variances(self) -> tuple[Array, Array] | None:
+        """Return points V/unit² of a scale mixture √V z with their probabilities, for quadrature.
+
+        Return None if they are unknown. Subclasses do not inherit them.
+        """
+        return None
+
     @property
     def log_concave(self) -> bool:
         """Whether a coordinate has a density whose logarithm is concave.
@@ -142,9 +147,10 @@ class ProductLaw(Law):
     def projection_factor(self, share: float, *, tilted: bool = False) -> float:
         """Return κ with E|aᵀx| ≤ κ √(E x_1²) for all a with ‖a‖ ≤ 1 and a_j² ≤ `share`, rounded up.
 
-        By Jensen's inequality κ is √(2/π) for scale mixtures of normals, and by the
-        Cauchy–Schwarz inequality it is at most 1 for all laws. Subclasses do not inherit a smaller
-        factor, because it is proved for one law.
+        By Jensen's inequality κ is √(2/π) for scale mixtures of normals, and √3/2 for densities
+        that are symmetric and fall on both sides of 0, as those that are symmetric and have a
+        concave logarithm do. By the Cauchy–Schwarz inequality it is at most 1 for all laws.
+        Subclasses do not inherit a smaller factor, because it is proved for one law.
 
         Parameters
         ----------
@@ -153,11 +159,13 @@ class ProductLaw(Law):
         tilted
             Whether κ must also hold if the density is multiplied by e^{−s‖x‖²}, for every s ≥ 0.
         """
-        return (NORMAL if self.scale_mixture else 1.0) * (1.0 + SLACK)
+        unimodal = self.symmetric and self.log_concave
+        factor = NORMAL if self.scale_mixture else UNIMODAL if unimodal else 1.0
+        return factor * (1.0 + SLACK)
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        for name in ("scale_mixture", "log_concave", "projection_factor"):
+        for name in ("scale_mixture", "variances", "log_concave", "projection_factor"):
             if name not in vars(cls):
                 setattr(cls, name, vars(ProductLaw)[name])
 

@@ -15,8 +15,6 @@ from neurotron.laws.even_moments import EvenMoments, of_weighted_normal_image
 from neurotron.laws.moments import LOG_S, integrate
 from neurotron.laws.normal import Normal
 
-__all__ = ["Correlated"]
-
 
 @dataclass(frozen=True, eq=False)
 class Correlated(Law):

@@ -13,8 +13,6 @@ from neurotron._types import Array
 from neurotron.laws.base import Law
 from neurotron.laws.even_moments import EvenMoments, of_rows
 
-__all__ = ["Empirical"]
-
 
 @dataclass(frozen=True, eq=False)
 class Empirical(Law):

@@ -10,8 +10,7 @@ import numpy as np
 from neurotron._formula import log, select
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
-
-__all__ = ["Laplace"]
+from neurotron.laws.moments import unit_interval
 
 
 @dataclass(frozen=True)
@@ -42,6 +41,11 @@ class Laplace(ScaledLaw):
     def variance(self) -> float:
         """E x² = 2 scale²."""
         return 2.0 * self.scale**2
+
+    def variances(self) -> tuple[Array, Array]:
+        """Return twice the quantiles of an exponential distribution."""
+        to_zero, _, mass = unit_interval(0.1)
+        return -2.0 * np.log(to_zero), mass
 
     @staticmethod
     def formula(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:

@@ -25,10 +25,6 @@ from neurotron._types import Array
 if TYPE_CHECKING:
     from neurotron.laws.base import ProductLaw
 
-__all__ = [
-    "LOG_S", "integrate", "laplace_transforms", "masses_of_density", "norm_moment", "unit_interval",
-]  # fmt: skip
-
 STEP = 0.1
 LOG_S = np.arange(-120.0, 60.0, STEP)
 

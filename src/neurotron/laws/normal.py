@@ -12,8 +12,6 @@ from neurotron._formula import cos_turn, log, sin_turn
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
 
-__all__ = ["Normal"]
-
 
 @dataclass(frozen=True)
 class Normal(ScaledLaw):

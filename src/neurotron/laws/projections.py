@@ -12,14 +12,14 @@ import numpy as np
 
 from neurotron._types import Array
 
-__all__ = ["NORMAL", "QUADRATURE_SLACK", "SLACK", "largest_root", "tau_of_normals", "tau_of_rows"]
-
 SLACK = 1e-11
 """Relative margin by which constants are rounded to the safe side."""
 QUADRATURE_SLACK = 1e-6
 """Relative margin of a bound on τ that is computed by quadrature, whose error is far smaller."""
 NORMAL = math.sqrt(2.0 / math.pi)
 """E|z| of a standard normal z."""
+UNIMODAL = math.sqrt(3.0) / 2.0
+"""E|u|/√(E u²) of a uniform u, which has the largest of all symmetric unimodal laws."""
 
 SAMPLE, ROUNDS, WORK = 1000, 10, 2e7
 """The most rows, rounds and multiplications in the search for the best bound for rows."""

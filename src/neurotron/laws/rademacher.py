@@ -14,8 +14,6 @@ from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
 from neurotron.laws.projections import QUADRATURE_SLACK
 
-__all__ = ["Rademacher"]
-
 LEAST_SHARE = 1e-3
 """Below it the factor is that of this share, which is larger by less than 1e-3."""
 NODES = 128

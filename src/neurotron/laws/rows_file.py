@@ -10,8 +10,6 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 
-__all__ = ["hash_of_file", "read_rows"]
-
 KINDS = "a CSV file of numbers with commas, with or without a line of names, or a .npy file"
 
 

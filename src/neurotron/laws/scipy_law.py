@@ -14,17 +14,20 @@ from neurotron._types import Array
 from neurotron.laws.base import ProductLaw
 from neurotron.laws.moments import unit_interval
 
-__all__ = ["ScipyLaw"]
+MIXTURES = dict.fromkeys(
+    ("norm", "laplace", "logistic", "t", "cauchy", "hypsecant", "johnsonsu"), math.inf
+) | {"gennorm": 2.0, "dweibull": 1.0, "dgamma": 1.0}
+"""Distributions of SciPy whose densities have derivatives of alternating signs in terms of x² where
+they are symmetric, each with the largest shape parameter for which they do."""
 
-MIXTURES = {"norm_gen", "laplace_gen", "logistic_gen", "t_gen", "cauchy_gen", "hypsecant_gen"}
-"""Distributions of SciPy whose density has derivatives of alternating signs in terms of x²."""
-
-LOG_CONCAVE = {
-    "norm_gen", "laplace_gen", "logistic_gen", "hypsecant_gen", "uniform_gen", "triang_gen",
-    "semicircular_gen", "cosine_gen", "anglit_gen", "expon_gen", "gumbel_r_gen", "gumbel_l_gen",
-    "halfnorm_gen", "rayleigh_gen", "maxwell_gen",
-}  # fmt: skip
-"""Distributions of SciPy whose density has a concave logarithm."""
+LOG_CONCAVE = dict.fromkeys(
+    (
+        "norm", "laplace", "logistic", "hypsecant", "uniform", "triang", "semicircular", "cosine",
+        "anglit", "expon", "gumbel_r", "gumbel_l", "halfnorm", "rayleigh", "maxwell",
+    ), 0.0,
+) | {"gennorm": 1.0, "beta": 1.0, "rdist": 2.0}  # fmt: skip
+"""Distributions of SciPy whose densities have concave logarithms, each with the smallest shape
+parameter for which they do."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,24 +106,24 @@ class ScipyLaw(ProductLaw):
     @cached_property
     def scale_mixture(self) -> bool:
         """Whether it is known to be a scale mixture of normals: logistic, t, Laplace and others."""
-        return self._is_one_of(MIXTURES) or self._power <= 2.0
+        name, shapes = self._named
+        return name in MIXTURES and max(shapes, default=0.0) <= MIXTURES[name] and self.symmetric
 
     @cached_property
     def log_concave(self) -> bool:
         """Whether its density is known to have a concave logarithm, as the logistic one has."""
-        return self._is_one_of(LOG_CONCAVE) or 1.0 <= self._power < math.inf
+        name, shapes = self._named
+        return name in LOG_CONCAVE and min(shapes, default=math.inf) >= LOG_CONCAVE[name]
 
-    def _is_one_of(self, names: set[str]) -> bool:
-        kind = type(getattr(self.distribution, "dist", None))
-        return kind.__module__.startswith("scipy.stats.") and kind.__name__ in names
-
-    @property
-    def _power(self) -> float:
-        """The power β of the density e^{−|x|^β} of `scipy.stats.gennorm`; inf for other laws."""
+    @cached_property
+    def _named(self) -> tuple[str, list[float]]:
+        """The name of a distribution of SciPy, "" for any other one, and its shape parameters."""
         frozen = self.distribution
-        if not self._is_one_of({"gennorm_gen"}):
-            return math.inf
-        return float((*frozen.args, frozen.kwds.get("beta"))[0])
+        kind = type(getattr(frozen, "dist", None))
+        if not kind.__module__.startswith("scipy.stats."):
+            return "", []
+        given = [value for name, value in frozen.kwds.items() if name not in ("loc", "scale")]
+        return kind.__name__.removesuffix("_gen"), [*frozen.args[: frozen.dist.numargs], *given]
 
     @cached_property
     def unit(self) -> float:

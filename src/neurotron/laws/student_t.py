@@ -13,8 +13,7 @@ from neurotron import _check
 from neurotron._formula import cos_turn, expm1, log, t4_quantile
 from neurotron._types import Array
 from neurotron.laws.base import ScaledLaw
-
-__all__ = ["StudentT"]
+from neurotron.laws.moments import unit_interval
 
 
 def bailey(u: Any, v: Any, scale: Any, shape: Any) -> tuple[Any, ...]:
@@ -73,6 +72,14 @@ class StudentT(ScaledLaw):
     def kurtosis(self) -> float:
         """3 + 6/(ν − 4), infinite for ν ≤ 4."""
         return 3.0 + 6.0 / (self.dof - 4.0) if self.dof > 4.0 else math.inf
+
+    def variances(self) -> tuple[Array, Array]:
+        """Return ν divided by the quantiles of the χ² distribution with ν degrees of freedom."""
+        from scipy.special import gammaincinv
+
+        to_zero, _, mass = unit_interval(0.1)
+        with np.errstate(divide="ignore", over="ignore"):
+            return self.dof / (2.0 * gammaincinv(self.dof / 2.0, to_zero)), mass
 
     @property
     def shape(self) -> float:

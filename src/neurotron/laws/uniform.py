@@ -14,8 +14,6 @@ from neurotron.laws.base import ScaledLaw
 from neurotron.laws.moments import unit_interval
 from neurotron.laws.projections import SLACK
 
-__all__ = ["Uniform"]
-
 LEAST_SHARE = 1e-3
 """Below it the factor is that of this share, which is larger by less than 1e-4."""
 TERMS = 2000
@@ -58,10 +56,11 @@ class Uniform(ScaledLaw):
     def projection_factor(self, share: float, *, tilted: bool = False) -> float:
         """Return the smallest κ with E|aᵀx| ≤ κ √(E x_1²) for ‖a‖ ≤ 1 and a_j² ≤ `share`.
 
-        Tilting keeps the density unimodal, so that a coordinate is R U with U uniform and R ≥ 0
-        independent of it. Given all R, the factor for the share 1 is safe.
+        Tilting keeps the density unimodal, but not uniform.
         """
-        return largest_mean(1.0 if tilted else max(share, LEAST_SHARE))
+        if tilted:
+            return super().projection_factor(share, tilted=True)
+        return largest_mean(max(share, LEAST_SHARE))
 
 
 @lru_cache(maxsize=64)

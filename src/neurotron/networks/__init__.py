@@ -34,51 +34,28 @@ __all__ = [
 def _convolution2d(
     n_inputs: int,
     filter_size: int,
+    height: int | None = None,
     stride: int = 1,
     outer_weights: float = 1.0,
     leak: float = 0.0,
     activation: str | None = None,
 ) -> FilterNetwork:
-    """Return a convolution for square images with a square filter: 12 × 12 is n_inputs=144."""
-    sides = [
-        math.isqrt(_check.integer(name, size, 1))
-        for name, size in (("n_inputs", n_inputs), ("filter_size", filter_size))
-    ]
-    if [side**2 for side in sides] != [n_inputs, filter_size]:
-        raise _check.InputError(
-            "`n_inputs` and `filter_size` of convolution2d must be squares, as 144 and 9, got "
-            f"{n_inputs} and {filter_size}"
-        )
-    image, window = ((side, side) for side in sides)
-    return convolution2d(
-        image, window, stride, outer_weights=outer_weights, leak=leak, activation=activation
-    )
+    """Return a convolution for images with a square filter; 3 × 3 weights are filter_size=9.
 
-
-def _symmetric(
-    n_inputs: int,
-    filter_size: int,
-    width: int = 10,
-    center: str = "gaussian",
-    degrees: int | None = None,
-    outer_weights: float = 1.0,
-    leak: float = 0.0,
-    activation: str | None = None,
-    seed: int = 0,
-) -> FilterNetwork:
-    """Return the paper's network with gates M ± C, M ± 2C, …; M is gaussian or wishart.
-
-    A Wishart matrix has `degrees` of freedom, as many as the filter has weights by default.
+    Images are square unless their `height` is given.
     """
-    _check.choice("center", center, ("gaussian", "wishart"))
-    if degrees is not None and center != "wishart":
-        raise _check.InputError("`degrees` is for center=wishart: leave it out")
-    matrix = None
-    if center == "wishart":
-        matrix = sensing.wishart(filter_size, n_inputs, degrees=degrees, seed=seed)
-    return symmetric(
-        n_inputs, filter_size, width, center=matrix, seed=seed, outer_weights=outer_weights,
-        leak=leak, activation=activation,
+    total = _check.integer("n_inputs", n_inputs, 1)
+    side = math.isqrt(_check.integer("filter_size", filter_size, 1))
+    tall = math.isqrt(total) if height is None else _check.integer("height", height, 1)
+    wide = total // tall
+    if tall * wide != total or (height is None and tall != wide) or side**2 != filter_size:
+        raise _check.InputError(
+            "`filter_size` of convolution2d must be a square, as 9, and so must `n_inputs`, unless "
+            f"it is a multiple of the `height` that is given; got {filter_size} and {n_inputs}"
+        )
+    return convolution2d(
+        (tall, wide), (side, side), stride, outer_weights=outer_weights, leak=leak,
+        activation=activation,
     )  # fmt: skip
 
 
@@ -87,7 +64,7 @@ BY_NAME: Registry[FilterNetwork] = Registry(
     {
         "linear": linear,
         "relu-gate": relu_gate,
-        "symmetric": _symmetric,
+        "symmetric": symmetric,
         "convolution": convolution,
         "convolution2d": _convolution2d,
     },

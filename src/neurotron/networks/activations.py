@@ -29,8 +29,6 @@ from neurotron import _check
 from neurotron._formula import erf, expm1, log, select
 from neurotron._pickling import Pickled
 
-__all__ = ["BUILT_IN", "Activation", "activation_of"]
-
 Formula = Callable[[Any], Any]
 
 

@@ -13,8 +13,6 @@ from neurotron import _check
 from neurotron._pickling import Pickled
 from neurotron._types import Array, Index
 
-__all__ = ["Basis", "Matrices", "Windows"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Matrices(Pickled):

@@ -12,11 +12,7 @@ from neurotron._types import Array
 from neurotron.networks.activations import Activation, activation_of
 from neurotron.networks.basis import Basis, Matrices, Windows
 from neurotron.networks.network import FilterNetwork
-
-__all__ = [
-    "convolution", "convolution2d", "from_gates", "linear", "relu_gate", "symmetric",
-    "with_intercept",
-]  # fmt: skip
+from neurotron.networks.sensing import wishart
 
 MOST_GATES = 10**7
 
@@ -71,7 +67,8 @@ def symmetric(
     filter_size: int | None = None,
     width: int = 10,
     *,
-    center: npt.ArrayLike | None = None,
+    center: npt.ArrayLike | str = "gaussian",
+    degrees: int | None = None,
     spread: npt.ArrayLike | None = None,
     seed: int = 0,
     outer_weights: npt.ArrayLike = 1.0,
@@ -87,14 +84,15 @@ def symmetric(
     Parameters
     ----------
     n_inputs, filter_size
-        Dimension n of the input and number r ≤ n of weights. Both may be left out if `center` is
-        given.
+        Dimension n of the input and number r ≤ n of weights; they may be left out if M is given.
     width
         Number 2h of gates, an even number.
-    center, spread
-        The matrices M and C, shape (r, n). A matrix that is not given is drawn from `seed` with
-        independent N(0, 1) entries, as in the paper's simulations. M does not depend on whether C
-        is given.
+    center, degrees
+        The matrix M, shape (r, n). Or how to draw it: "gaussian" has independent N(0, 1) entries,
+        as in the paper; "wishart" is `sensing.wishart` with these `degrees` of freedom.
+    spread
+        The matrix C, shape (r, n). If it is not given it is drawn with independent N(0, 1) entries,
+        and M does not depend on that.
     seed
         Seed of the drawn matrices.
     outer_weights
@@ -115,8 +113,15 @@ def symmetric(
         raise _check.InputError(
             f"`width` must be even, got {width}: symmetric gates come in pairs M ± jC"
         )
-    r, n = _dimensions(n_inputs, filter_size, center, spread)
-    m = _given_or_drawn("center", center, (r, n), seed)
+    named = isinstance(center, str)
+    law = _check.choice("center", center, ("gaussian", "wishart")) if named else ""
+    if degrees is not None and law != "wishart":
+        raise _check.InputError("`degrees` is for center=wishart: leave it out")
+    given = None if named else center
+    r, n = _dimensions(n_inputs, filter_size, given, spread)
+    if law == "wishart":
+        given = wishart(r, n, degrees=degrees, seed=seed)
+    m = _given_or_drawn("center", given, (r, n), seed)
     c = _given_or_drawn("spread", spread, (r, n), seed)
     half = width // 2
     steps = np.concatenate([np.arange(-half, 0), np.arange(1, half + 1)])

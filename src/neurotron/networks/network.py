@@ -24,8 +24,6 @@ from neurotron._types import Array
 from neurotron.networks.activations import Activation, activation_of
 from neurotron.networks.basis import Basis, Matrices, Windows
 
-__all__ = ["FilterNetwork"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class FilterNetwork(Pickled):

@@ -14,8 +14,6 @@ from neurotron import _check, _seeds
 from neurotron._types import Array
 from neurotron.networks.network import FilterNetwork
 
-__all__ = ["SENSING", "center", "gaussian", "mean", "optimal", "polar", "sensing_matrix", "wishart"]
-
 SENSING = ("optimal", "polar", "mean", "center")
 
 

@@ -11,8 +11,6 @@ from neurotron._types import Array, Index
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.linearized import Linearized, View, blocks_of
 
-__all__ = ["AllRows", "LinearRows", "RowsInBlocks"]
-
 
 class AllRows(Protocol):
     """The rows of a table."""

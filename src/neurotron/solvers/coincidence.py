@@ -17,8 +17,6 @@ import numpy as np
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork, Windows
 
-__all__ = ["Coincidences", "coincidences"]
-
 SAME = 1e-7
 """Vectors whose relative difference is at most this are taken to be equal."""
 MOST_WORK = 2e7

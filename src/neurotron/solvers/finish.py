@@ -17,8 +17,6 @@ from neurotron.solvers.robust import (
     solve_normal_equations,
 )
 
-__all__ = ["SETTLED", "finish", "fit_of_the_rest"]
-
 ROUNDS = 50
 CONVERGED = 1e-15
 FLOOR, FIRST_FLOOR, FALL = 1e-15, 1e-4, 0.01

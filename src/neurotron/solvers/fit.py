@@ -14,8 +14,6 @@ from neurotron.solvers.position import ROUNDING, SIX_DIGITS
 from neurotron.solvers.proof import Proof, nothing, prove
 from neurotron.solvers.robust import BISQUARE
 
-__all__ = ["Fit", "proof_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Fit:

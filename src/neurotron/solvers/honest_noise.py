@@ -18,11 +18,6 @@ from scipy.special import gammaln
 from neurotron._types import Array
 from neurotron.solvers.robust import NORMAL_MEDIAN, median
 
-__all__ = [
-    "POWER", "STUDENT", "Regression", "growing_noise", "normal_noise", "shaped_noise", "spread",
-    "two_halves",
-]  # fmt: skip
-
 ROUNDS, EVALUATIONS = 200, 250
 SKEWS = (1.0, 1.5, 1.0 / 1.5)
 """Where fits of skewed noise start: the upper half is this much wider than the middle."""

@@ -22,11 +22,6 @@ from neurotron._types import Array, Index, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.robust import TINY, leverages, median
 
-__all__ = [
-    "Linearized", "View", "block_length", "blocks_of", "calmness", "coordinates_for", "outputs_of",
-    "projected",
-]  # fmt: skip
-
 SMALLEST = 1e-11
 """Directions whose singular value is below this part of the largest are not determined."""
 EXTREME = 30.0

@@ -31,8 +31,6 @@ from neurotron.solvers.honest_noise import (
 from neurotron.solvers.robust import BISQUARE, TINY
 from neurotron.solvers.two_laws import Fit, Kind, Mixture, Shifted, TwoModels, em, seen, weighted
 
-__all__ = ["HiddenAttack", "hidden_attack"]
-
 MARGIN, MARGIN_OF_ONE_SIDE, MANY_ROWS = 10.0, 2.0, 300
 """By how much the log-evidence of an attack must exceed that of every kind of honest noise.
 

@@ -15,11 +15,6 @@ import numpy as np
 
 from neurotron._types import Array, Index, Mask
 
-__all__ = [
-    "ROUNDING", "SIX_DIGITS", "by_rounding", "fullest_hyperplane", "group_sizes", "most_in_groups",
-    "structure",
-]  # fmt: skip
-
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)
 """Residuals below this part of the terms they are the difference of are rounding. Those of exact
 labels were at most 3 times the precision of a double, for 1 to 100 columns of very different sizes,

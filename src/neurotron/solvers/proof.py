@@ -8,14 +8,16 @@ theorem and its proof are in docs/theory.md, section (i).
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
+from neurotron._digits import counted
 from neurotron._types import Array, Mask
+from neurotron.guarantee import Guarantee, stated
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.coincidence import coincidences
 from neurotron.solvers.position import (
@@ -26,46 +28,70 @@ from neurotron.solvers.position import (
     structure,
 )  # fmt: skip
 
-__all__ = ["GENERAL", "Proof", "nothing", "prove"]
-
 MOST_OUTPUTS = 3e8
 SMALL = 1e-6
 SAME_OUTPUT = 1e-6
 """Outputs whose relative difference is at most this count as shared, which is the safe side."""
-Kind: TypeAlias = Literal[
-    "proved", "proved if the rows are in general position", "measured", "none"
-]  # fmt: skip
-GENERAL: Kind = "proved if the rows are in general position"
+EXACT = stated("exact labels", "Honest labels are exactly f_{w*}(x), without noise.")
+GENERAL = stated(
+    "general position",
+    "The rows are in general position, as independent rows of a continuous law are.",
+)
 
 
-@dataclass(frozen=True)
-class Proof:
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Proof(Guarantee):
     """What the rows prove about a filter, if honest labels are exact.
 
-    Parameters
-    ----------
-    tampered
-        The filter is w* if at most so many rows have been tampered with. It is −1 if nothing is
-        proved, even if no row has been.
-    shared
-        The most rows that another filter shares with this one, of those that count.
-    kind
-        "proved" if no other filter shares more rows, because all hyperplanes were tried; "proved if
-        the rows are in general position" if that is so for independent rows of a continuous law,
-        and a search found nothing that speaks against it; "measured" if `shared` is the largest
-        number that was found, so that `tampered` is an estimate; "none" if nothing is proved.
-    reason
-        Why, in a sentence.
+    It is a theorem if no other filter shares more rows, because all hyperplanes were tried; with
+    the assumption `GENERAL`, if that is so for independent rows of a continuous law, and a search
+    found nothing that speaks against it. It is "measured" if `shared` is the largest number that
+    was found, so that `tampered` is an estimate.
     """
 
-    tampered: int
-    shared: int
-    kind: Kind
-    reason: str
+    derived = ("basis",)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        return dict(vars(self))
+    tampered: int = -1
+    """The filter is w* if at most so many rows have been tampered with. It is −1 if nothing is
+    proved, even if no row has been."""
+    shared: int = 0
+    """The most rows that another filter shares with this one, of those that count."""
+    reason: str
+    """Why, in a sentence."""
+
+    @property
+    def basis(self) -> str:
+        """What the proof rests on, beside exact labels: in words, "none" if nothing is proved."""
+        if not self.holds:
+            return "none"
+        if self.kind == "measured":
+            return "measured"
+        general = GENERAL in self.assumptions
+        return "proved if the rows are in general position" if general else "proved"
+
+    @property
+    def quantity(self) -> str:
+        """What the radius is a bound on."""
+        return "distance ‖ŵ − w*‖ up to rounding"
+
+    @property
+    def statement(self) -> str:
+        """What is proved, or why nothing is."""
+        if not self.holds:
+            return f"There is no proof on the rows: {self.reason}."
+        return (
+            "If honest labels are exact, this is the true filter as long as at most "
+            f"{counted(self.tampered, 'label')} were tampered with ({self.basis}: {self.reason})."
+        )
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The main numbers as text, each with its name."""
+        against = {"proven against": counted(self.tampered, "tampered row")} if self.holds else {}
+        return super().facts | against
+
+    def __repr__(self) -> str:
+        return f"Proof({self.basis}, tampered={self.tampered}, shared={self.shared})"
 
 
 def prove(
@@ -97,7 +123,7 @@ def prove(
     >>> import neurotron as nt
     >>> X = np.random.default_rng(0).standard_normal((40, 3))
     >>> proof = prove(nt.networks.linear(3), X, [1.0, 2.0, 3.0], np.ones(40))
-    >>> proof.tampered, proof.kind
+    >>> proof.tampered, proof.basis
     (37, 'proved')
     """
     x = _check.array("X", X, ("N", network.n_inputs))
@@ -126,10 +152,10 @@ def _prove_linear(network: FilterNetwork, x: Array, w: Array, mask: Mask, interc
         return nothing("the rows explained do not determine a filter")
     most, complete = fullest_hyperplane(seen)
     if complete:
-        return _conclude(len(seen), most, "proved")
+        return _conclude(len(seen), most)
     shared = _of_general_rows(seen, p - 1)
     found = structure(x, intercept) or "many rows lie in one hyperplane" * (most > shared)
-    return _conclude(len(seen), max(most, shared), GENERAL, found)
+    return _conclude(len(seen), max(most, shared), found, general=True)
 
 
 def _prove_patterns(network: FilterNetwork, x: Array, w: Array, mask: Mask) -> Proof:
@@ -157,7 +183,7 @@ def _prove_patterns(network: FilterNetwork, x: Array, w: Array, mask: Mask) -> P
         _most_shared(network, w, others.filters, rows),
         _shared_by_a_negative_multiple(network, w, rows),
     )
-    return _conclude(len(rows), shared, GENERAL, others.undecided)
+    return _conclude(len(rows), shared, others.undecided, general=True)
 
 
 def _of_general_rows(rows: Array, exactly: int) -> int:
@@ -166,21 +192,28 @@ def _of_general_rows(rows: Array, exactly: int) -> int:
     return most_in_groups(sizes, exactly + by_rounding(len(sizes), exactly))
 
 
-def _conclude(rows: int, shared: int, kind: Kind, doubt: str = "") -> Proof:
+def _conclude(rows: int, shared: int, doubt: str = "", *, general: bool = False) -> Proof:
     text = f"another filter shares at most {shared} of the {rows} rows that count"
     if rows <= shared:
         return nothing(f"{text}, so the filter could be wrong even if no row was tampered with")
     if doubt:
-        kind, text = "measured", (
+        text = (
             f"the most rows found that another filter shares are {shared} of the {rows} that "
             f"count; this is an estimate, because {doubt}"
-        )  # fmt: skip
-    return Proof(rows - 1 - shared, shared, kind, text)
+        )
+    return Proof(
+        kind="measured" if doubt else "theorem", about="table", radius=0.0, confidence=1.0,
+        assumptions=(EXACT, GENERAL) if general and not doubt else (EXACT,),
+        tampered=rows - 1 - shared, shared=shared, reason=text,
+    )  # fmt: skip
 
 
 def nothing(reason: str) -> Proof:
     """Return the proof of nothing, with the reason."""
-    return Proof(-1, 0, "none", reason)
+    return Proof(
+        kind="theorem", about="table", radius=math.inf, confidence=1.0, assumptions=(),
+        reason=reason,
+    )  # fmt: skip
 
 
 def _is_on(network: FilterNetwork, outputs: Array) -> Mask:

@@ -13,8 +13,6 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.solvers.robust import BISQUARE, median
 
-__all__ = ["corrected", "rare_columns"]
-
 FEW = 300
 """A column is rare if fewer than so many of a sample of the rows have another value than most."""
 SWEEPS = 2

@@ -20,8 +20,6 @@ from neurotron.solvers.linearized import Linearized, coordinates_for
 from neurotron.solvers.robust import NORMAL_MEDIAN, increment
 from neurotron.solvers.search import odd_start
 
-__all__ = ["Fitted", "huber", "least_squares", "trim"]
-
 ROUNDS = 100
 HALVINGS = 10
 CONVERGED = 1e-14

@@ -10,11 +10,6 @@ from scipy.linalg.lapack import dposv
 
 from neurotron._types import Array
 
-__all__ = [
-    "BISQUARE", "NORMAL_MEDIAN", "TINY", "bisquare", "bisquare_slope", "honest_scale",
-    "increment", "leverages", "mean", "median", "solve_normal_equations",
-]  # fmt: skip
-
 BISQUARE = 4.685
 """Residuals of more honest standard deviations do not count: 95 % efficient for normal noise."""
 INNER, INNER_VARIANCE = 2.0, 0.7737

@@ -18,8 +18,6 @@ from neurotron._types import Array
 from neurotron.solvers.linearized import Linearized, View
 from neurotron.solvers.robust import TINY, increment, leverages, mean, median
 
-__all__ = ["STARTS", "Found", "Progress", "loss", "search"]
-
 Progress: TypeAlias = Callable[[int, int], object]
 """A function of the number of starts so far and of the most there can be."""
 

@@ -17,8 +17,6 @@ from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 from neurotron.solvers.proof import Proof
 
-__all__ = ["Solution"]
-
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Solution(Pickled):
@@ -84,14 +82,14 @@ class Solution(Pickled):
     def proven_against(self) -> int:
         """The number of tampered rows up to which this is the true filter, if labels are exact.
 
-        `proof.kind` says whether that is proved, or holds if the rows are in general position, or
+        `proof.basis` says whether that is proved, or holds if the rows are in general position, or
         is an estimate. It is −1 if nothing is proved, even if no label was tampered with.
         """
         return self.proof.tampered
 
     @property
     def exact(self) -> bool:
-        """Whether the proof covers every attack on up to half of the rows; see `proof.kind`."""
+        """Whether the proof covers every attack on up to half of the rows; see `proof.basis`."""
         return 2 * self.proven_against >= len(self.explained)
 
     def predict(self, X: npt.ArrayLike) -> Array:
@@ -119,14 +117,8 @@ class Solution(Pickled):
             )
             if self.hidden_share:
                 parts.append(f"Assumed: {self.assumed}")
-        if self.proven_against >= 0:
-            parts.append(
-                "If honest labels are exact, this is the true filter as long as at most "
-                f"{part(self.proven_against, rows, 'labels')} were tampered with "
-                f"({self.proof.kind}: {self.proof.reason})."
-            )
-        elif self.noise == 0.0:
-            parts.append(f"There is no proof on the rows: {self.proof.reason}.")
+        if self.proof.holds or self.noise == 0.0:
+            parts.append(self.proof.statement)
         if 2 * rejected > rows:
             parts.append(
                 "More than half of the rows are rejected, so the filter may be the attacker's."

@@ -21,8 +21,6 @@ from neurotron.solvers.search import STARTS, Progress, loss
 from neurotron.solvers.solution import Solution
 from neurotron.solvers.table import Table
 
-__all__ = ["solve"]
-
 MOST_EQUAL = 0.4
 """A larger share of equal labels gets a warning, if all others are rejected."""
 

@@ -22,8 +22,6 @@ from neurotron.solvers.robust import (
     solve_normal_equations,
 )
 
-__all__ = ["noise_of", "strict_finish"]
-
 STRICT = 3.44
 """Residuals of more honest standard deviations do not count: 85 % efficient for normal noise."""
 ROUNDS = 50

@@ -25,8 +25,6 @@ from neurotron.solvers.robust import BISQUARE, median
 from neurotron.solvers.search import Found, Progress, loss, search
 from neurotron.solvers.strict import noise_of, strict_finish
 
-__all__ = ["Table"]
-
 SAMPLE, SAMPLE_PER_WEIGHT = 5_000, 64
 """Rows that are searched, if there are more; all rows take part in the last step."""
 CORE, CORE_PER_WEIGHT, CORE_STARTS = 1_000, 48, 8

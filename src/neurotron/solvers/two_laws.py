@@ -11,8 +11,6 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.solvers.honest_noise import Regression
 
-__all__ = ["Fit", "Kind", "Mixture", "Shifted", "TwoModels", "em", "seen", "weighted"]
-
 Kind: TypeAlias = Literal["one side", "both sides", "another model"]
 
 SETTLED = 1e-5

@@ -23,8 +23,6 @@ from neurotron.theory.coordinates import ORIGINAL, Coordinates
 if TYPE_CHECKING:
     from neurotron.theory.sharp import SharpConstants
 
-__all__ = ["AttackMoments", "attack_moments", "attacked_rows"]
-
 SEEN_IN_X = {"label", "probe", "probe_output", "norm", "parameter"}
 
 

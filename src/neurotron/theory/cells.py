@@ -23,8 +23,6 @@ import numpy as np
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
 
-__all__ = ["Cells", "Partition", "slopes_of"]
-
 MOST_GATES = 10
 """With more gates than this, cells are not enumerated unless two matrices make all gates."""
 MOST_NUMBERS = 3_000_000

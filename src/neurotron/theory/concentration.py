@@ -21,11 +21,6 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.laws import Laplace, Normal, ProductLaw, ScipyLaw, StudentT, Uniform
 
-__all__ = [
-    "AnyInterval", "ByKurtosis", "Concentration", "Mixture", "NormalConcentration", "Proportional",
-    "Tabulated", "concentration_of",
-]  # fmt: skip
-
 NODES = 1000
 """Quantiles of a mixing law, each rounded down."""
 SLACK = 1e-9

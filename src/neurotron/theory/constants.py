@@ -16,8 +16,6 @@ from neurotron._types import Array
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 
-__all__ = ["lambda1", "lambda2", "lambda3", "sensing_of"]
-
 
 def lambda1(problem: Problem, sensing: npt.ArrayLike, weighting: str | None = None) -> float:
     """Return λ1, the smallest eigenvalue of the symmetric part of ĀΣMᵀ, Σ = E[ω xxᵀ].

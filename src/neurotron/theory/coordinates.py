@@ -22,8 +22,6 @@ from neurotron._types import Array
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 
-__all__ = ["ORIGINAL", "Coordinates", "for_predictions", "output_form"]
-
 WORST = 1e6
 """The largest condition number of TᵀT, in units that suit its columns: beyond it, rounding errors
 are no longer small."""

@@ -9,11 +9,8 @@ from __future__ import annotations
 import math
 
 from neurotron import _check
+from neurotron.guarantee import delta
 from neurotron.theory.theorem1 import Theorem1
-
-__all__ = [
-    "compensating_weight", "gaussian_risk_probability", "gaussian_scale", "gaussian_trade_off",
-]  # fmt: skip
 
 
 def gaussian_trade_off(n_inputs: int, scale: float, probability: float) -> float:
@@ -62,7 +59,7 @@ def gaussian_scale(n_inputs: int, trade_off: float, probability: float) -> float
     return math.sqrt(2.0) * probability * (trade_off + 1.0) / _gamma_ratio(n_inputs)
 
 
-def gaussian_risk_probability(n_inputs: int, scale: float, failure: float) -> float:
+def gaussian_risk_probability(n_inputs: int, scale: float, confidence: float) -> float:
     r"""Return the β below which the prediction risk of a ReLU gate is at most θ*².
 
     .. math:: \beta < \frac{\sigma\, \Gamma(n/2)}{\sqrt2\, \Gamma((n+1)/2)} \Big/
@@ -76,13 +73,13 @@ def gaussian_risk_probability(n_inputs: int, scale: float, failure: float) -> fl
         Dimension n ≥ 1 of the input.
     scale
         Standard deviation σ of the inputs, in (0, 1e70].
-    failure
-        Probability δ in [1e-15, 1) that the statement fails.
+    confidence
+        Probability 1 − δ in (0, 1) with which the statement holds.
     """
     scale = _check.number("scale", scale, "(0, 1e70]")
-    failure = _check.number("failure", failure, "[1e-15, 1)")
+    confidence = _check.number("confidence", confidence, "(0, 1)")
     ratio = _gamma_ratio(n_inputs) * scale / math.sqrt(2.0)
-    return ratio / (1.0 + n_inputs * scale**2 / failure)
+    return ratio / (1.0 + n_inputs * scale**2 / delta(confidence))
 
 
 def compensating_weight(

@@ -20,8 +20,6 @@ import numpy as np
 from neurotron._types import Array, Mask
 from neurotron.theory.concentration import Concentration, NormalConcentration
 
-__all__ = ["Explained", "Shares", "deviation", "largest"]
-
 STEPS = 36
 """Halvings of a factor of four: enough for ten digits."""
 FARTHEST = 1e18
@@ -30,13 +28,13 @@ ROUNDED = 1.0 + 1e-9
 """A factor that is larger than the rounding of a bound."""
 
 
-def deviation(rows: int, failure: float) -> float:
+def deviation(rows: int, delta: float) -> float:
     """Return how far a share among so many rows may be above its probability.
 
     This is the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant. It holds for
-    the shares at all levels at once, with probability 1 − `failure`, which is at most one half.
+    the shares at all levels at once, with probability 1 − `delta`, which is at most one half.
     """
-    return math.sqrt(math.log(1.0 / failure) / (2.0 * rows))
+    return math.sqrt(math.log(1.0 / delta) / (2.0 * rows))
 
 
 @dataclass(frozen=True)

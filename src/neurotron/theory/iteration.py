@@ -12,8 +12,6 @@ from neurotron._jit import entry, inline
 from neurotron._types import Array
 from neurotron.theory.one_step import best_step, bound_after, largest_factor
 
-__all__ = ["SCHEDULED", "fill", "fill_linear"]
-
 SCHEDULED = -1.0
 """Used instead of a step size: take the best step every time."""
 

@@ -16,11 +16,6 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array
 
-__all__ = [
-    "Room", "best_change", "checked_matrix", "checked_room", "largest_rise", "product", "room_of",
-    "top", "top_sum", "worst_change",
-]  # fmt: skip
-
 BLOCK = 2_000_000
 """Entries of a matrix that are worked on at a time."""
 

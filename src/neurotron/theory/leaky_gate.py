@@ -17,8 +17,6 @@ from neurotron.data import Rows
 from neurotron.problem import Problem
 from neurotron.theory.coordinates import Coordinates
 
-__all__ = ["fit_of_gate", "for_leaky_gate", "has_leaky_gate"]
-
 MOST_STEPS = 200
 """Newton steps to a fit; there are rarely more than ten."""
 

@@ -17,10 +17,6 @@ from neurotron.theory.mean_path import Deviation, MeanPath
 from neurotron.theory.one_step import best_step
 from neurotron.theory.recursion import Recursion
 
-__all__ = [
-    "FOLLOWED", "after_constant_steps", "after_scheduled_steps", "deviations", "in_the_long_run",
-]  # fmt: skip
-
 FOLLOWED = 2000
 """Steps of a schedule that are followed one by one where many schedules are compared."""
 

@@ -25,8 +25,6 @@ import numpy as np
 from neurotron._types import Array
 from neurotron.theory.one_step import largest_factor
 
-__all__ = ["Deviation", "MeanPath", "linear_steps"]
-
 
 class Deviation(NamedTuple):
     """B and V after some numbers of steps: ‖b‖ ≤ `path` surely, and E‖Z‖² ≤ `spread`."""
@@ -34,9 +32,9 @@ class Deviation(NamedTuple):
     path: Any
     spread: Any
 
-    def radius(self, failure: float, rounding: Any = 0.0) -> Any:
+    def radius(self, delta: float, rounding: Any = 0.0) -> Any:
         """Return B + (√V + the root mean square of rounding errors)/√δ."""
-        return self.path + (np.sqrt(self.spread) + rounding) / math.sqrt(failure)
+        return self.path + (np.sqrt(self.spread) + rounding) / math.sqrt(delta)
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,7 @@ class MeanPath:
     >>> round(path.limit, 12)
     0.2
     >>> end = path.follow(Deviation(1.0, 0.0), np.ones(1001), np.full(1000, 0.01))
-    >>> round(end.path[-1], 3), round(end.radius(failure=0.05)[-1], 3)
+    >>> round(end.path[-1], 3), round(end.radius(delta=0.05)[-1], 3)
     (np.float64(0.205), np.float64(0.295))
     """
 

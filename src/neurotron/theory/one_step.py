@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["TINY", "best_step", "bound_after", "largest_factor"]
-
 TINY = 1e-300
 """Keeps quotients finite."""
 

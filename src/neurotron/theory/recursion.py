@@ -23,8 +23,6 @@ import numpy as np
 from neurotron._types import Array, Index
 from neurotron.theory.one_step import TINY, best_step, largest_factor
 
-__all__ = ["EXACT_STEPS", "Recursion"]
-
 EXACT_STEPS = 20_000
 """Up to this many steps the recursion is iterated; beyond, a bound is computed directly."""
 

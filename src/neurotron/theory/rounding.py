@@ -28,8 +28,6 @@ from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.theory.mean_path import linear_steps
 
-__all__ = ["UNIT", "Rounding", "label_rounding", "output_reach", "rounding_reach", "squared"]
-
 UNIT = 2.0**-53
 """The relative error u of one operation."""
 OTHER_OPERATIONS = 24

@@ -9,8 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-__all__ = ["EVALUATIONS", "HALVINGS", "halve", "least", "least_of_many"]
-
 GRID = 24
 FINER, ROUNDS = 4, 4
 """In each round the grid around the best point becomes so many times finer."""

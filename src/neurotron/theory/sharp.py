@@ -36,11 +36,6 @@ from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.table import EXACT, Misfit, TableFit, has_fit
 
-__all__ = [
-    "SharpConstants", "fastest_step", "is_disturbed", "risk_constant", "sharp_constants",
-    "sharp_recursion",
-]  # fmt: skip
-
 
 @dataclass(frozen=True)
 class SharpConstants:

@@ -8,8 +8,6 @@ import scipy.sparse.linalg
 
 from neurotron._types import Array
 
-__all__ = ["largest_eigenvalue", "largest_square", "leading_directions"]
-
 SMALL = 200
 """Up to this size, all eigenvalues are as cheap as an estimate of the largest and its check."""
 LARGE = 4000

@@ -24,8 +24,6 @@ from neurotron.theory.concentration import (
     concentration_of,
 )
 
-__all__ = ["Spread", "root_of", "spread_of"]
-
 NOT_SEEN = 1e-10
 """Rows whose columns are scaled to one size do not show directions with a second moment below this
 part of the largest."""

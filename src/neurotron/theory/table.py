@@ -35,8 +35,6 @@ from neurotron.theory.coordinates import ORIGINAL, Coordinates
 from neurotron.theory.leaky_gate import fit_of_gate
 from neurotron.theory.rounding import UNIT, label_rounding
 
-__all__ = ["EXACT", "Misfit", "TableFit", "has_fit", "initial_distance"]
-
 ROUNDED = 1e-9
 """Part by which a computed distance is rounded up."""
 UNEXPLAINED = 1e3

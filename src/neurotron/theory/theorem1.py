@@ -31,8 +31,6 @@ from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.constants import lambda1, lambda2, lambda3, sensing_of
 from neurotron.theory.search import least
 
-__all__ = ["Theorem1"]
-
 ALMOST_ONE = math.nextafter(1.0, 0.0)
 
 
@@ -260,14 +258,14 @@ class Theorem1:
 
     # ---- prediction risk (paper, section 3.4) ----------------------------------------------------
 
-    def risk_ratio(self, failure: float) -> float:
+    def risk_ratio(self, delta: float) -> float:
         """Return (1+α)² λ3 m_2/(δ c_trade).
 
         If it is below 1, the prediction risk is at most θ*² with probability 1 − δ.
         """
         if self.trade_off <= 0.0:
             return math.inf
-        return self.lipschitz**2 * self.lambda3 * self.norms[1] / (failure * self.trade_off)
+        return self.lipschitz**2 * self.lambda3 * self.norms[1] / (delta * self.trade_off)
 
 
 def _lipschitz(network: FilterNetwork) -> float:

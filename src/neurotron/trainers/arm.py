@@ -15,8 +15,6 @@ from neurotron.trainers.base import Trainer
 from neurotron.trainers.neuro_tron import NeuroTron
 from neurotron.trainers.stages import Stages
 
-__all__ = ["Arm", "check_arms"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Arm:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
-__all__ = ["Direction", "Trainer"]
-
 Direction = Literal["sensing", "gradient", "first_gradient"]
 
 

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 
 from neurotron.trainers.robust_sgd import RobustSGD
 
-__all__ = ["ClippedSGD"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClippedSGD(RobustSGD):

@@ -9,8 +9,6 @@ from neurotron.trainers import tracking
 from neurotron.trainers.neuro_tron import NeuroTron
 from neurotron.trainers.tracking import Tracked, check_tracking
 
-__all__ = ["ClippedTron"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ClippedTron(NeuroTron):

@@ -6,8 +6,6 @@ from typing import ClassVar
 
 from neurotron.trainers.base import Direction, Trainer
 
-__all__ = ["FirstSampleSGD"]
-
 
 class FirstSampleSGD(Trainer):
     r"""Mean residual times the gradient at the *first* sample: the published code's "SGD".

@@ -6,8 +6,6 @@ from typing import ClassVar
 
 from neurotron.trainers.robust_sgd import RobustSGD
 
-__all__ = ["HuberSGD"]
-
 
 class HuberSGD(RobustSGD):
     r"""Gradient descent on Huber's loss, which bends at 1.345 robust standard deviations.

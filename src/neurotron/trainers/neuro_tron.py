@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
-__all__ = ["NeuroTron", "ScheduledTron"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NeuroTron(Trainer):

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
-__all__ = ["RefinedTron"]
-
 NEARER = 1e-3
 """By which the first stage brings w nearer to w*, as certified without an attack.
 

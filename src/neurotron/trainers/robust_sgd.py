@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
-__all__ = ["RobustSGD", "effective_size"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RobustSGD(Trainer):

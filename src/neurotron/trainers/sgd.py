@@ -6,8 +6,6 @@ from typing import ClassVar
 
 from neurotron.trainers.base import Direction, Trainer
 
-__all__ = ["SGD"]
-
 
 class SGD(Trainer):
     r"""Mini-batch gradient descent on the squared loss ½(v − f_w(x))².

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from neurotron.attacks import Attack
     from neurotron.problem import Problem
 
-__all__ = [
-    "FOREVER", "ResolvedStages", "Snapshot", "Stage", "StagedTrainer", "Stages", "current_stage",
-    "first_stage",
-]  # fmt: skip
-
 FOREVER = 2**62
 MOST_EMPTY = 1000
 """Stages without a step, one after the other, that are taken for a mistake."""

@@ -20,8 +20,6 @@ import numpy as np
 from neurotron import _check
 from neurotron._formula import select
 
-__all__ = ["LISTENING", "MEMORY", "Tracked", "adapt", "check_tracking", "influence", "observe"]
-
 LISTENING = 100
 """Steps in which a trainer only looks: enough to find the quantile from any start."""
 

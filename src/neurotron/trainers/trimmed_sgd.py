@@ -6,8 +6,6 @@ from typing import ClassVar
 
 from neurotron.trainers.robust_sgd import RobustSGD
 
-__all__ = ["TrimmedSGD"]
-
 
 class TrimmedSGD(RobustSGD):
     r"""Gradient descent that drops residuals larger than a quantile of their size.

@@ -12,8 +12,6 @@ from typing import Any
 from neurotron._check import InputError
 from neurotron._extras import require
 
-__all__ = ["connected"]
-
 SECONDS_TO_ANSWER = 10
 SECONDS_ALONE = 60
 """How long to wait when all workers are gone, as they may be restarting."""

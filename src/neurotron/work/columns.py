@@ -12,8 +12,6 @@ import numpy as np
 
 from neurotron import _check
 
-__all__ = ["OWN", "TYPES", "Row", "checked_columns", "plain_rows"]
-
 Row = dict[str, Any]
 
 OWN = ("setting", "replicate")

@@ -22,8 +22,6 @@ from neurotron.work.columns import Row
 from neurotron.work.study import Study, Unit
 from neurotron.work.workers import Computed, Workers, in_one_line, workers_for
 
-__all__ = ["Failure", "Memory", "Progress", "Report", "Sink", "run"]
-
 IN_FLIGHT = 2
 """How many units each worker is given at a time."""
 
@@ -37,7 +35,7 @@ class Sink(Protocol):
     def has(self, unit: Unit) -> bool:
         """Return whether the result of a unit is there."""
 
-    def intact(self, unit: Unit, study: Study) -> str | None:
+    def intact(self, unit: Unit) -> str | None:
         """Return None if a stored result is intact; else set it aside and return what is wrong."""
 
     def keep(self, computed: Computed) -> None:
@@ -57,7 +55,7 @@ class Memory:
         """Return whether the result of a unit is there."""
         return unit in self.rows
 
-    def intact(self, unit: Unit, study: Study) -> None:
+    def intact(self, unit: Unit) -> None:
         """Return None, because memory does not decay."""
 
     def keep(self, computed: Computed) -> None:
@@ -168,7 +166,7 @@ class Run:
         self.left = sum(self.study.cost(unit) for unit, _ in waiting)
         sink.record(
             "start", machine=platform.node(), workers=self.pool.count, kept=report.kept,
-            missing=len(waiting),
+            missing=len(waiting), replicates=self.study.replicates,
         )  # fmt: skip
         try:
             if waiting:
@@ -208,7 +206,7 @@ class Run:
         missing = []
         for unit in self.units:
             if self.sink.has(unit):
-                damage = self.sink.intact(unit, self.study)
+                damage = self.sink.intact(unit)
                 if damage is None:
                     self.report.kept += 1
                     continue

@@ -16,11 +16,6 @@ from neurotron import _check, _seeds
 from neurotron._references import reference_of
 from neurotron.work.columns import checked_columns
 
-__all__ = [
-    "MOST_REPLICATES", "MOST_UNITS", "NAME", "NAME_RULE", "Study", "Unit", "digest",
-    "is_spec", "without_words",
-]  # fmt: skip
-
 MOST_UNITS = 10**6
 MOST_REPLICATES = 10**9
 """The names of their files have at most nine digits."""
@@ -87,9 +82,6 @@ class Study:
         Called once before anything is stored; raises an error if the study cannot be run.
     prepare
         Called once before threads start, for example to compile.
-    check
-        Called with (setting, rows) for each unit that is already stored; raises a ValueError if the
-        function cannot have returned it.
     code
         The folder whose modules the study may import, if it may import any besides this package.
     """
@@ -111,7 +103,6 @@ class Study:
     note: str = ""
     validate: Callable[[], None] | None = None
     prepare: Callable[[], None] | None = None
-    check: Callable[[str, list[dict[str, Any]]], None] | None = None
     code: str | None = None
 
     def __post_init__(self) -> None:
@@ -261,33 +252,17 @@ def _plain_settings(settings: Any) -> tuple[dict[str, Any], ...]:
 
 
 def is_spec(value: Any) -> bool:
-    """Return whether a value has the parts that the spec of every study has."""
-    return (
-        isinstance(value, dict)
-        and all(isinstance(value.get(name), kind) for name, kind in KINDS.items())
-        and all(
-            isinstance(one, str) for name in ("claims", "charts", "tables") for one in value[name]
-        )
-        and _are_columns(value["columns"])
-        and _are_settings(value["settings"])
-    )
-
-
-KINDS: dict[str, Any] = {
-    **dict.fromkeys(("name", "title", "description", "unit", "note"), str),
-    **dict.fromkeys(("headline", "code"), str | None),
-    **dict.fromkeys(("claims", "charts", "tables", "settings"), list),
-    **dict.fromkeys(("columns", "data"), dict),
-    "seed": int,
-}
-"""The parts of a spec, with their types."""
-
-
-def _are_columns(value: Any) -> bool:
+    """Return whether a value can be the `spec` of a study."""
     try:
-        return bool(checked_columns(value) == value)
-    except _check.InputError:
+        names = ("name", "title", "description", "columns", "claims", "charts", "tables", "seed")
+        study = Study(unit=is_spec, settings=value["settings"], **{n: value[n] for n in names})
+        texts = [value["unit"], value["note"], value["headline"] or "", value["code"] or ""]
+    except (KeyError, TypeError, _check.InputError):
         return False
+    names = (*study.claims, *study.charts, *study.tables)
+    return all(isinstance(text, str) for text in (*texts, *names)) and (
+        study.columns == value["columns"] and isinstance(value["data"], dict)
+    )
 
 
 def _are_settings(value: Any) -> bool:

@@ -13,7 +13,7 @@ from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextvars import copy_context
 from functools import partial
 from importlib.metadata import version
-from typing import Any, NamedTuple, Protocol, cast
+from typing import Any, NamedTuple, cast
 
 from neurotron import _check
 from neurotron._check import InputError
@@ -24,8 +24,6 @@ from neurotron._sources import source_hash
 from neurotron._threads import one_blas_thread, processors
 from neurotron.work.columns import Row, plain_rows
 from neurotron.work.study import Study, Unit
-
-__all__ = ["Computed", "Workers", "in_one_line", "workers_for"]
 
 MOST_WORKERS = 1024
 """More threads would be a mistake."""
@@ -125,27 +123,6 @@ def fingerprint(function: Callable[..., Any], *classes: Any) -> dict[str, str]:
     return environment() | versions | {"code": source_hash(function, *classes)[:16]}
 
 
-class Workers(Protocol):
-    """The interface of workers that the runner uses."""
-
-    count: int
-
-    def prepare(self) -> None:
-        """Get ready before the first unit."""
-
-    def fingerprint(self) -> dict[str, str]:
-        """Return the environment in which units are computed."""
-
-    def submit(self, unit: Unit) -> Future[Computed]:
-        """Start a unit."""
-
-    def share_of(self, unit: Unit) -> float:
-        """Return how much of a unit is done, from 0 to 1; 0 if that is not known."""
-
-    def stop(self, futures: list[Future[Computed]]) -> None:
-        """Cancel the units that are not finished."""
-
-
 @contextlib.contextmanager
 def workers_for(study: Study, count: int | None, executor: Executor | None) -> Iterator[Workers]:
     """Check a study, and yield what computes its units: threads, or the workers of an executor."""
@@ -160,10 +137,49 @@ def workers_for(study: Study, count: int | None, executor: Executor | None) -> I
         if executor is None:
             yield Threads(study, count)
         else:
-            yield ExecutorWorkers(study, executor, count)
+            yield Workers(study, executor, count)
 
 
-class Threads:
+class Workers:
+    """The workers of a given executor, such as a pool of processes or a cluster."""
+
+    def __init__(self, study: Study, executor: Executor, count: int | None) -> None:
+        self.study, self.executor = study, executor
+        unit = study.unit if isinstance(study.unit, partial) else reference_of(study.unit)
+        if isinstance(unit, str) and unit.startswith("__main__:"):
+            raise InputError(
+                f"{unit.partition(':')[2]} is defined in a notebook or at a prompt, where other "
+                "processes cannot import it: put it into a file, or use threads"
+            )
+        self.task = _task(study, unit, study.code or "")
+        self.count = count if count is not None else int(getattr(executor, "_max_workers", 1))
+
+    def prepare(self) -> None:
+        """Do nothing: each worker compiles on first use."""
+
+    def fingerprint(self) -> dict[str, str]:
+        """Return the environment of a worker, because units are computed there."""
+        try:
+            return self.executor.submit(self.task.fingerprint).result()
+        except Exception as error:
+            raise InputError(f"the workers cannot be used ({in_one_line(error)})") from error
+
+    def submit(self, unit: Unit) -> Future[Computed]:
+        """Start a unit."""
+        setting, seed = self.study.setting(unit.setting), self.study.seed_of(unit)
+        return self.executor.submit(self.task.compute, setting, unit, seed)
+
+    def share_of(self, unit: Unit) -> float:
+        """Return 0, because these workers report only finished units."""
+        return 0.0
+
+    def stop(self, futures: list[Future[Computed]]) -> None:
+        """Cancel the units that have not started."""
+        for future in futures:
+            future.cancel()
+
+
+class Threads(Workers):
     """Threads of this process, which run units in parallel and can stop between slices."""
 
     def __init__(self, study: Study, count: int | None) -> None:
@@ -202,42 +218,3 @@ class Threads:
         """Cancel the waiting units, and stop the running ones when their slice ends."""
         self.asked_to_stop.set()
         self.executor.shutdown(wait=True, cancel_futures=True)
-
-
-class ExecutorWorkers:
-    """The workers of a given executor, such as a pool of processes or a cluster."""
-
-    def __init__(self, study: Study, executor: Executor, count: int | None) -> None:
-        self.study, self.executor = study, executor
-        unit = study.unit if isinstance(study.unit, partial) else reference_of(study.unit)
-        if isinstance(unit, str) and unit.startswith("__main__:"):
-            raise InputError(
-                f"{unit.partition(':')[2]} is defined in a notebook or at a prompt, where other "
-                "processes cannot import it: put it into a file, or use threads"
-            )
-        self.task = _task(study, unit, study.code or "")
-        self.count = count if count is not None else int(getattr(executor, "_max_workers", 1))
-
-    def prepare(self) -> None:
-        """Do nothing: each worker compiles on first use."""
-
-    def fingerprint(self) -> dict[str, str]:
-        """Return the environment of a worker, because units are computed there."""
-        try:
-            return self.executor.submit(self.task.fingerprint).result()
-        except Exception as error:
-            raise InputError(f"the workers cannot be used ({in_one_line(error)})") from error
-
-    def submit(self, unit: Unit) -> Future[Computed]:
-        """Start a unit."""
-        setting, seed = self.study.setting(unit.setting), self.study.seed_of(unit)
-        return self.executor.submit(self.task.compute, setting, unit, seed)
-
-    def share_of(self, unit: Unit) -> float:
-        """Return 0, because these workers report only finished units."""
-        return 0.0
-
-    def stop(self, futures: list[Future[Computed]]) -> None:
-        """Cancel the units that have not started."""
-        for future in futures:
-            future.cancel()

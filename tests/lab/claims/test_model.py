@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neurotron.lab.claims import CLAIMS, VERDICTS, Claim, Finding, Judgement
-from neurotron.lab.claims.effects import Unit, percent, spread, times
+from neurotron.lab.claims.effects import Notation, Phrase, percent, times
 from neurotron.lab.claims.model import above, at_least, at_most, below, tally
 from neurotron.lab.results.summary import Interval
 
@@ -24,8 +24,8 @@ def finding(estimate, holds=True, *, low=None, high=None, case="A", replicates=9
     return Finding(case, "measure", estimate, *ends, replicates, holds, **fields)
 
 
-EXACT = Claim("exact", "s", list, phrase=spread("{} of the runs are exact", percent(0.99)))
-POINTS = Claim("points", "s", list, phrase=spread("a difference of {}", Unit(" points", 2, 2)))
+EXACT = Claim("exact", "s", list, phrase=Phrase("{} of the runs are exact", percent(0.99)))
+POINTS = Claim("points", "s", list, phrase=Phrase("a difference of {}", Notation(" points", 2, 2)))
 
 
 def effect(claim, *findings):
@@ -153,10 +153,10 @@ def test_an_effect_says_what_was_measured_and_where(case):
         (percent(0.99), 0.98996, "98.996"),
         (percent(), 0.99999, "99.999"),
         (percent(), 0.145, "14.5"),
-        (Unit(), 123456.0, "120,000"),
-        (Unit(), -0.5, "−0.50"),
-        (Unit(), -INF, "−∞"),
-        (Unit(), 7.1e-7, "7.1e-7"),
+        (Notation(), 123456.0, "120,000"),
+        (Notation(), -0.5, "−0.50"),
+        (Notation(), -INF, "−∞"),
+        (Notation(), 7.1e-7, "7.1e-7"),
     ],
 )
 def test_a_number_has_as_many_digits_as_its_limits_need(unit, value, written):
@@ -169,7 +169,7 @@ def read(text: str) -> float:
 
 @given(st.floats(-1e12, 1e12), st.floats(-10, 10))
 def test_a_written_number_is_near_and_on_the_same_side_of_its_limit(value, limit):
-    near = read(Unit(limits=(limit,)).number(value))
+    near = read(Notation(limits=(limit,)).number(value))
     assert near == pytest.approx(value, rel=0.051)
     assert (near > limit, near < limit) == (value > limit, value < limit)
 

@@ -9,7 +9,7 @@ import pytest
 from tests.support.audits import ATTACKS, ceiling, damage, made, no_ceiling, single
 
 import neurotron as nt
-from neurotron.lab.figures.audit import MOST_ATTACKS, audit_chart
+from neurotron.lab.figures.one_result import MOST_ATTACKS, audit_chart
 
 
 def test_the_points_are_the_rises_in_percent_the_most_harmful_first():

@@ -81,7 +81,7 @@ def test_the_legend_stays_inside_the_picture(small_problem):
 
 
 def test_the_lines_of_a_certificate_are_root_mean_square_and_radius(small_problem):
-    certificate = nt.certify(small_problem, ARM, batch_size=8, steps=500, failure=0.1)
+    certificate = nt.certify(small_problem, ARM, batch_size=8, steps=500, confidence=0.9)
     root, radius, limit = certificate_chart(certificate).lines
     assert root.x[0] == 1.0
     assert root.x[-1] == 500.0
@@ -94,7 +94,7 @@ def test_the_lines_of_a_certificate_are_root_mean_square_and_radius(small_proble
 
 def test_a_measured_certificate_has_a_measured_line(small_problem):
     certificate = nt.certify(
-        small_problem, ARM, batch_size=8, steps=50, failure=0.5, method="measured"
+        small_problem, ARM, batch_size=8, steps=50, confidence=0.5, method="measured"
     )
     (line,) = certificate_chart(certificate).lines
     assert line.name == "measured, root mean square"

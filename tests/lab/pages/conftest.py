@@ -7,10 +7,10 @@ import os
 import numpy as np
 import pytest
 from playwright.sync_api import sync_playwright
+from research.cells import Grid, Scale
 from tests.support.browsers import ARGUMENTS, BROWSER, Visit
 
 from neurotron.lab.figures.chart import Chart, Panel
-from neurotron.lab.figures.grid import Grid, Scale
 
 
 @pytest.fixture(scope="session")
@@ -42,9 +42,10 @@ def visiting(browser):
 def heat_map():
     """A chart of two heat maps."""
     values = np.array([[1e-14, 0.02], [0.1, np.inf]])
-    grid = Grid(("0.25", "4"), values, 0.5 * values, 2.0 * values, values < 1e-3)
-    panels = tuple(Panel(title, (), ("0.1", "0.4"), grid) for title in ("Tron", "SGD"))
+    grid = Grid(("0.25", "4"), values, 0.5 * values, 2.0 * values, values < 1e-3, "certified")
+    panels = tuple(Panel(title, grid.legend, ("0.1", "0.4"), grid) for title in ("Tron", "SGD"))
     return Chart(
         "map", "Final error", "By β and θ.", "probability β", "bound θ", panels, x_log=False,
-        y_log=False, y_range=(-0.5, 1.5), scale=Scale("error", 1e-14, 1.0), region="certified",
+        y_log=False, y_range=(-0.5, 1.5), scale=Scale("error", 1e-14, 1.0),
+        y_ticks=((0.0, "0.25"), (1.0, "4")),
     )  # fmt: skip

@@ -17,7 +17,7 @@ from tests.support.messages import says
 import neurotron as nt
 from neurotron._intervals import Interval
 from neurotron.auditing.finding import Breaking
-from neurotron.auditing.wording import Table, sections
+from neurotron.auditing.wording import ShownTable, sections
 from neurotron.lab.pages.audit_page import build_audit, write_audit
 from neurotron.lab.pages.frame import plotly
 
@@ -57,7 +57,7 @@ def test_page_and_terminal_say_the_same(text):
             if isinstance(part, str):
                 assert part in shown
                 assert part in printed
-            elif isinstance(part, Table):
+            elif isinstance(part, ShownTable):
                 assert all(" ".join(row) in shown for row in part.rows())
                 assert all(row[0] in printed for row in part.rows())
             else:
@@ -75,7 +75,7 @@ def test_at_most_and_reached_stand_side_by_side(text):
     words = read(text, "ceilings")
     assert "rise of the error (RMSE) 19.52 (+36 %) 18.54" in words  # 0.36 · 54.2 = 19.512, up
     assert "shift of a single prediction 1.235 1.235" in words
-    assert words.endswith("which was tested.")
+    assert words.endswith("exact: an attack reaches them.")
     assert "in units of price" in words
 
 

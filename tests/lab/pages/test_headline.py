@@ -6,9 +6,7 @@ import pytest
 from tests.support.results import ending_at, made
 from tests.support.studies import (
     DIVERGED,
-    FRONTIER,
     MIRROR,
-    as_hoped,
     as_in_the_paper,
     flat,
     like_the_paper,
@@ -73,10 +71,14 @@ def test_where_nothing_ends_at_the_mirror_runs_are_counted(tmp_path):
 
 
 def test_a_defence_is_told_by_how_often_it_is_exact(tmp_path):
-    results = made(tmp_path / "r", FRONTIER, as_hoped, 5)
-    said = headline(results)
-    assert said.sentence.startswith("With up to 60 % of the labels attacked, Refined found the")
-    assert "exactly in" in said.sentence
+    def as_hoped(setting, replicate, arm):
+        return {"errors": ending_at(1e-15 if arm["algorithm"] == "refined-tron" else 0.1)}
+
+    said = headline(of(tmp_path, as_hoped, TWO.replace('SGD = "sgd"', 'Refined = "refined-tron"')))
+    assert said.sentence == (
+        "With half of the labels attacked, Tron found the true filter in all 4 runs, exactly in "
+        "none; Refined in all 4 runs, exactly in all."
+    )
     assert said.figures[0] == "exact"
     assert "1e-12" in said.meaning
 

@@ -15,7 +15,8 @@ from tests.support.studies import SMALL
 import neurotron as nt
 from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.pages import pictures
-from neurotron.lab.store.folder import Folder, StorageError
+from neurotron.lab.store.files import StorageError
+from neurotron.lab.store.folder import Folder
 
 
 @pytest.fixture

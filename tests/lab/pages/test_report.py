@@ -26,7 +26,7 @@ import neurotron as nt
 from neurotron.lab import pages as report
 from neurotron.lab.claims import catalog, evaluate
 from neurotron.lab.figures import render_matplotlib
-from neurotron.lab.pages import content, page
+from neurotron.lab.pages import frame, page
 from neurotron.lab.pages.frame import plotly, size_of
 
 
@@ -215,7 +215,7 @@ def test_claims_are_shown_in_short_with_what_was_measured(paper):
 
 def test_units_stay_with_their_numbers_and_files_stay_as_they_are():
     markup = '<p data-line="θ = 1">95 % at θ = 0.25</p><pre>bound = 1</pre><script>"β = 1"</script>'
-    assert content.unbroken(markup) == markup.replace("95 %", "95\u00a0%").replace(
+    assert frame.unbroken(markup) == markup.replace("95 %", "95\u00a0%").replace(
         "θ = 0.25", "θ\u00a0=\u00a00.25"
     )
 

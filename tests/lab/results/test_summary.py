@@ -69,20 +69,6 @@ def test_the_bootstrap_of_no_numbers_is_refused(values):
         bootstrap(values)
 
 
-@pytest.mark.parametrize(
-    ("successes", "trials", "low", "high"),
-    [
-        (0, 10, 0.0, 1.0 - 0.025 ** (1 / 10)),
-        (10, 10, 0.025 ** (1 / 10), 1.0),
-        (1, 1, 0.025, 1.0),
-        (5, 10, 0.1870860, 0.8129140),
-        (2, 20, 0.0123485, 0.3169827),
-    ],
-)
-def test_a_rate_has_the_clopper_pearson_interval(successes, trials, low, high):
-    assert rate(successes, trials) == pytest.approx((successes / trials, low, high), abs=1e-6)
-
-
 @given(st.integers(1, 300).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_a_rate_is_as_beta_quantiles_say(counts):
     k, n = counts

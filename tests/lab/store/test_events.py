@@ -53,7 +53,7 @@ def test_damaged_lines_change_neither_tables_nor_page(folder):
         file.write("\n".join(DAMAGED) + "\n")
     after = nt.load_results(folder.path)
     assert [(event["setting"], event["replicate"]) for event in after.failures] == [("a", 7)]
-    assert after.wanted == before.wanted
+    assert after.asked == before.asked
     assert report.build(after, []) == page
 
 

@@ -71,7 +71,7 @@ def test_ctrl_c_does_not_wait_for_a_long_unit(tmp_path, out):
 
 @pytest.mark.slow("the command is killed and runs again, and once more without being killed")
 @pytest.mark.parametrize(
-    ("kills", "replicates"), [(1, 2), pytest.param(4, 8, marks=pytest.mark.long)]
+    ("kills", "replicates"), [(1, 2), pytest.param(20, 20, marks=pytest.mark.long)]
 )
 def test_a_killed_study_resumes_to_the_same_content(tmp_path, kills, replicates):
     file = write_study(tmp_path, steps=40_000, replicates=replicates)

@@ -6,7 +6,8 @@ import pytest
 from tests.lab.store.test_folder import MANIFEST, ROW, held
 
 from neurotron._check import InputError
-from neurotron.lab.store.folder import Folder, StorageError
+from neurotron.lab.store.files import StorageError
+from neurotron.lab.store.folder import Folder
 
 
 @pytest.fixture

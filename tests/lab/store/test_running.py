@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 import neurotron as nt
 from neurotron._check import InputError
 from neurotron.cli.app import app
-from neurotron.lab.store.folder import Folder, StorageError
+from neurotron.lab.store.files import StorageError
+from neurotron.lab.store.folder import Folder
 from neurotron.work import Progress
 from neurotron.work.workers import fingerprint
 
@@ -52,7 +53,8 @@ def test_a_function_of_ones_own_is_run_and_read_as_one_table(out):
         for unit in sorted(STUDY.units())
         for row in sums(STUDY.setting(unit.setting), unit.replicate, STUDY.seed_of(unit))
     ]
-    assert (results.wanted, results.failures, results.damaged) == (4, [], ())
+    assert results.asked == results.replicates
+    assert (results.failures, results.damaged) == ([], ())
     assert results.titles == {"few": "few", "many": "Many"}
     assert repr(results) == "Results of 'sums': 2 settings, 4 units, 8 rows"
     with pytest.raises(
@@ -142,18 +144,6 @@ def test_a_damaged_shard_is_left_out_then_set_aside_and_computed_again(undisturb
     assert line.endswith(f"; moved to {place}")
     assert place.read_bytes() == damaged
     assert hashes(out) == undisturbed
-
-
-def refuse(setting: str, rows: list) -> None:
-    if setting == "few" and rows[0]["sum"] < 9.0:
-        raise ValueError("its sum is too small")
-
-
-def test_a_shard_that_the_study_itself_refuses_is_computed_again(out):
-    nt.lab.run(STUDY, out, replicates=1)
-    report = nt.lab.run(study(check=refuse), out, replicates=1)
-    assert (report.kept, report.computed) == (1, 1)
-    assert "its sum is too small" in report.set_aside[0]
 
 
 def refused_array(content: bytes, out: Path) -> None:

@@ -125,7 +125,7 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
     "no replicates": (but(replicates="0"), "replicates", "1", "0"),
     "seed of 5000 digits": (also("STUDY", "seed = " + "1" * 5000), "digits"),
     "seed of 9000 hexits": (also("STUDY", "seed = 0x" + "f" * 9000), "digits"),
-    "failure": (also("STUDY", "failure = 1"), "failure", "1", "1"),
+    "confidence": (also("STUDY", "confidence = 1"), "confidence", "1", "1"),
     "no inputs": (but(n_inputs="0"), "settings[0].n_inputs", "1", "0"),
     "too many inputs": (but(n_inputs="100_000"), "settings[0].n_inputs", "3,000", "100000"),
     "a filter larger than its input": (
@@ -280,7 +280,7 @@ def test_a_long_check_says_that_it_checks(capsys, monkeypatch):
     announcing = _waiting.say
     monkeypatch.setattr(_waiting, "say", say)
     monkeypatch.setattr(_waiting, "PATIENCE", 0.0)
-    monkeypatch.setattr("neurotron.lab.training.preparing.check", lambda _: said.wait(60.0))
+    monkeypatch.setattr("neurotron.lab.training.building.check", lambda _: said.wait(60.0))
     nt.lab.read("smoke").validate()
     assert capsys.readouterr().err == "neurotron: checking the study smoke ...\n"
 

@@ -13,7 +13,7 @@ from tests.support.cli import in_this_process
 import neurotron as nt
 from neurotron.cli import options, study_commands
 from neurotron.lab.claims.batch_size import batch_size_runs
-from neurotron.lab.pages.content import _incomplete, _toml
+from neurotron.lab.pages.page import _incomplete, _toml
 from neurotron.lab.training.summary import steps_to
 from neurotron.work import Progress
 
@@ -95,7 +95,7 @@ def test_tables_have_the_steps_of_each_setting(results):
         assert np.array_equal(errors[:, -1], runs["error"])
     reached = steps_to(results, "2×")
     assert reached["steps"].to_list() == [0] * len(results.runs)
-    some = results.trajectories_at(np.array([0, 20, 60]))
+    some = results.trajectories.filter(pl.col("step").is_in([0, 20, 60]))
     assert sorted(set(some.select("setting", "step").iter_rows())) == [
         ("long", 0), ("long", 20), ("long", 60), ("short", 0), ("short", 20),
         ("shorter", 0), ("shorter", 20),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.support.training import settings_of
 
 import neurotron as nt
-from neurotron.lab.pages.content import _toml
+from neurotron.lab.pages.page import _toml
 from neurotron.lab.store.folder import Folder
 from neurotron.lab.store.manifest import study_hash
 from neurotron.lab.studies.completion import schema_of_studies
@@ -126,7 +126,7 @@ def test_every_key_has_a_description_in_the_schema():
 
 
 CHANGES = {
-    "name": "other", "law": "laplace", "paired_with": "b", "record": "all", "failure": 0.5,
+    "name": "other", "law": "laplace", "paired_with": "b", "record": "all", "confidence": 0.5,
     "trainers": ["S"], "same_problem": True, "network": "relu-gate", "noise": 0.5,
 }  # fmt: skip
 

@@ -15,7 +15,7 @@ TEXT = """
 name = "s"
 seed = 5
 steps = 60
-failure = 0.2
+confidence = 0.8
 replicates = 4
 [trainers]
 "Tron" = "neuro-tron:step_size=fastest"
@@ -198,10 +198,11 @@ def test_a_unit_is_the_simulation_one_would_call_by_hand(computed):
         )
 
 
-def test_the_bits_of_the_smoke_study_are_those_of_earlier_versions(tmp_path):
+def test_the_smoke_study_has_the_numbers_of_earlier_versions_on_any_machine(tmp_path):
     nt.lab.run(nt.lab.read("smoke"), tmp_path / "out", replicates=1)
     errors = nt.load_results(tmp_path / "out").runs["error"].to_list()
-    assert errors[:3] == [0.0, 0.04368134211204164, 0.17546905491705272]
+    # machines round the norm of an error differently; the bits of training are in test_bits
+    assert errors[:3] == pytest.approx([0.0, 0.0436813421120416, 0.175469054917053], rel=1e-12)
 
 
 def test_radii_are_those_of_certify_and_nothing_where_no_theorem_speaks(computed):
@@ -213,7 +214,7 @@ def test_radii_are_those_of_certify_and_nothing_where_no_theorem_speaks(computed
             if type(arm.trainer) is nt.SGD or (scheduled and method == "theorem1"):
                 assert row[key] is None
                 continue
-            found = nt.certify(built, arm, batch_size=5, steps=60, failure=0.2, method=method)
+            found = nt.certify(built, arm, batch_size=5, steps=60, confidence=0.8, method=method)
             assert row[key] == (found.radius if found.holds else None)
             told[key] += row[key] is not None
     assert told["radius"] > 3

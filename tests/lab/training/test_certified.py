@@ -19,7 +19,7 @@ TEXT = b"""
 name = "s"
 steps = 2000
 record = 2000
-failure = 0.2
+confidence = 0.8
 [trainers]
 Tron = "neuro-tron:step_size=fastest"
 Scheduled = "neuro-tron:step_size=scheduled"
@@ -62,7 +62,7 @@ def test_a_unit_stores_what_its_certificates_say(rows):
     problem = build_problem(SPEC, 0)
     attack = nt.attacks.build("odd-direction", problem, bound=0.1, probability=0.05, seed=0)
     row = rows["Tron, odd-direction θ=0.1 β=0.05"]
-    sharp = nt.certify(problem, nt.Arm(nt.NeuroTron(), attack), steps=2000, failure=0.2)
+    sharp = nt.certify(problem, nt.Arm(nt.NeuroTron(), attack), steps=2000, confidence=0.8)
     stored = {"radius": sharp.radius, "root_mean_square": sharp.root_mean_square,
               "certified_limit": sharp.limit,
               "certified_prediction_error": sharp.prediction_error}  # fmt: skip

@@ -137,6 +137,7 @@ def test_a_folder_without_shards_gives_empty_tables_no_verdicts_and_a_page(tmp_p
 def test_errors_at_some_steps_are_columns_of_all_errors(tmp_path):
     results = made(tmp_path / "r", STUDY, lambda c, r, a: {"errors": ending_at(r + a["bound"])}, 3)
     (setting,) = results.steps
-    rows = results.trajectories_at(results.steps[setting][[0, 2]])
+    chosen = results.steps[setting][[0, 2]].tolist()
+    rows = results.trajectories.filter(results.trajectories["step"].is_in(chosen))
     errors = rows["error"].to_numpy().reshape(-1, 2)
     assert np.array_equal(errors, results.errors[setting][:, [0, 2]])

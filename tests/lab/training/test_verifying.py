@@ -108,7 +108,7 @@ def test_an_attack_on_some_inputs_is_told_by_the_share_of_rows_that_it_changed(e
                 y + 4.0 * hit,
                 probability=hit.mean(),
                 noise=0.0,
-                failure=0.0005,  # half of it, because the share is read off the rows
+                confidence=0.9995,  # half of it, because the share is read off the rows
             )
             assert exact[arm.name] == found.radius
             assert 0.05 < hit.mean() < 0.15

@@ -11,8 +11,6 @@ from neurotron._types import Array, Index
 from neurotron.attacks import Attack
 from neurotron.engine.compiled.rules import Rule
 
-__all__ = ["ArmBlocks", "Batches", "ExternalBatches", "Kind", "Projections", "Scratch"]
-
 
 class Batches(NamedTuple):
     """The parameters from which batches are drawn."""

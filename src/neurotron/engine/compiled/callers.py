@@ -18,8 +18,6 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 from numba.extending import intrinsic
 
-__all__ = ["Types", "call", "callers_of", "kind_of", "type_of", "words_of"]
-
 Types = tuple[Any, ...]
 """The compiler's types of the arguments of a function."""
 

@@ -17,8 +17,6 @@ from neurotron.networks.activations import BUILT_IN
 from neurotron.problem import Problem
 from neurotron.trainers import Arm
 
-__all__ = ["CompiledCohort", "obstacle"]
-
 
 def obstacle(problem: Problem, arm: Arm) -> str:
     """Return why an arm cannot run compiled, "" if it can: all its parts must be built in."""

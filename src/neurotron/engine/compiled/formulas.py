@@ -20,8 +20,6 @@ from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what f
 from neurotron.trainers import Trainer
 from neurotron.trainers.catalog import RESOLVED
 
-__all__ = ["ATTACKS", "LAWS", "TRAINERS", "Loop", "attack_loop", "law_loop", "named"]
-
 Loop = Callable[..., None]
 
 ATTACKS = tuple(kind for kind in attacks.BUILT_IN if kind.scope != "rows")

@@ -14,8 +14,6 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-__all__ = ["LANES", "add_scaled", "put", "take", "zeros"]
-
 LANES = 8
 VECTOR = ir.VectorType(ir.DoubleType(), LANES)
 EVERY_FIRST = ir.Constant(ir.VectorType(ir.IntType(32), LANES), [0] * LANES)

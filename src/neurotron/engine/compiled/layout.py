@@ -29,8 +29,6 @@ from neurotron.networks.basis import Windows
 from neurotron.problem import Problem
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["arm_blocks_of", "batches_of", "external_of", "projections_of", "scratch_of"]
-
 EXTERNAL_NUMBERS = 2**20
 """About how many input numbers are passed to the loop at once."""
 

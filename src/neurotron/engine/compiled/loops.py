@@ -15,13 +15,6 @@ from neurotron.engine import state
 from neurotron.engine.compiled import elementary  # noqa: F401  (compiles what formulas call)
 from neurotron.engine.compiled.lanes import LANES, add_scaled, put, take, zeros
 
-__all__ = [
-    "add_each", "add_products", "add_to_average", "copy", "distances", "fill", "fill_uniforms",
-    "fill_with_step", "gather_lanes", "mean_squares", "multiply", "norms", "repeat_first",
-    "show_divergence", "spread", "squared_lengths", "subtract_each", "sum_into_first", "take_move",
-    "take_row", "times_inverse_square",
-]  # fmt: skip
-
 _inverse_square = inline(state.inverse_square)
 _newest_share = inline(state.newest_share)
 

@@ -10,8 +10,6 @@ from neurotron._jit import jit
 from neurotron._types import Array, Index
 from neurotron.engine.compiled.lanes import LANES, add_scaled, put, take, zeros
 
-__all__ = ["add_transposed_product", "product"]
-
 
 @jit
 def product(left: Array, columns: Index, right: Array, out: Array, width: int, at: int) -> None:

@@ -18,8 +18,6 @@ from neurotron._types import Array, Index
 from neurotron.engine.compiled.callers import call, callers_of, kind_of, type_of, words_of
 from neurotron.engine.compiled.lanes import LANES
 
-__all__ = ["Call", "Program"]
-
 Call = tuple[Any, ...]
 """A function decorated by `jit`, and its arguments: arrays in C order, and numbers."""
 

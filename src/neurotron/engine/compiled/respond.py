@@ -24,8 +24,6 @@ from neurotron.engine.compiled.loops import fill
 from neurotron.engine.compiled.program import Call
 from neurotron.networks import Activation, FilterNetwork
 
-__all__ = ["is_symmetric", "respond"]
-
 
 def is_symmetric(network: FilterNetwork) -> bool:
     """Return whether the gates are the pairs M ± f C with equal outer weights."""

@@ -20,8 +20,6 @@ from neurotron.engine.compiled.lanes import LANES
 from neurotron.theory.one_step import best_step, bound_after, largest_factor
 from neurotron.trainers import Trainer
 
-__all__ = ["Rule", "adapt_loop", "rule_of", "weigh_loop"]
-
 for helper in (best_step, bound_after, largest_factor):  # functions that formulas call
     register_jitable(helper)
 

@@ -35,8 +35,6 @@ from neurotron.engine.compiled.rules import adapt_loop, weigh_loop
 from neurotron.laws import Normal
 from neurotron.networks import FilterNetwork
 
-__all__ = ["Step"]
-
 LABEL, OUTPUT, UNIFORM, PUSH, PROBE, PROBE_OUTPUT, NORM, STEP, PARAMETER = map(
     Query._fields.index,
     ("label", "output", "uniform", "push", "probe", "probe_output", "norm", "step", "parameter"),

@@ -1,4 +1,4 @@
-"""`plan`: give three of bound, probability, accuracy and steps; the planner finds the fourth."""
+"""`plan`: give three of bound, probability, radius and steps; the planner finds the fourth."""
 
 from neurotron.guarantees.plan.planner import Plan, plan, planned
 from neurotron.guarantees.plan.search import NotAchievable

@@ -14,8 +14,6 @@ from neurotron.theory.search import halve, least
 if TYPE_CHECKING:
     from neurotron.guarantees.plan.models import SharpModel
 
-__all__ = ["ByMarkov", "Choice", "least_target", "legible_step"]
-
 
 class Choice(NamedTuple):
     """The best step size (None for a schedule), and a number of steps that is sufficient."""

@@ -30,8 +30,6 @@ from neurotron.theory.search import halve, least_of_many
 if TYPE_CHECKING:
     from neurotron.guarantees.plan.models import SharpModel
 
-__all__ = ["ByMeanPath"]
-
 FEW_STEPS = 300
 """Fewer steps are counted one by one, also while step sizes are compared."""
 SMALLEST = -14.0
@@ -49,16 +47,14 @@ class ByMeanPath:
     recursion: Recursion
     path: MeanPath
 
-    def reach(self, accuracy: float, steps: int | None) -> Choice | None:
-        """Return a step size whose radius is at most `accuracy`; None if none is."""
-        if self.path.limit >= accuracy:
+    def reach(self, radius: float, steps: int | None) -> Choice | None:
+        """Return a step size whose radius is at most `radius`; None if none is."""
+        if self.path.limit >= radius:
             return None
         if steps is None:
-            return (
-                self._fewest_scheduled(accuracy) if self.model.scheduled else self._fewest(accuracy)
-            )
+            return self._fewest_scheduled(radius) if self.model.scheduled else self._fewest(radius)
         found = self.best(steps)
-        return None if found is None or found[1] > accuracy else found[0]
+        return None if found is None or found[1] > radius else found[0]
 
     def best(self, steps: int) -> tuple[Choice, float] | None:
         """Return the step size with the smallest radius after `steps` steps, and that radius."""
@@ -91,11 +87,11 @@ class ByMeanPath:
             step_size, radius = legible, again
         return Choice(step_size, steps), radius
 
-    def counted(self, accuracy: float, choice: Choice) -> Choice:
+    def counted(self, radius: float, choice: Choice) -> Choice:
         """Return the choice with its steps counted one by one where they are not too many."""
         if choice.steps > EXACT_STEPS:
             return choice
-        reached = self._followed(choice.steps, choice.step_size) <= accuracy
+        reached = self._followed(choice.steps, choice.step_size) <= radius
         return choice._replace(steps=int(reached.argmax())) if reached.any() else choice
 
     def _radii(self, step_sizes: Array, steps: Array) -> Array:
@@ -107,67 +103,67 @@ class ByMeanPath:
             self.recursion, self.path, request.first_deviation, request.start, step_sizes, steps,
             rounded,
         )  # fmt: skip
-        return np.asarray(deviation.radius(request.failure, rounded))
+        return np.asarray(deviation.radius(request.delta, rounded))
 
-    def _fewest(self, accuracy: float) -> Choice | None:
+    def _fewest(self, radius: float) -> Choice | None:
         """Return the constant step size that needs the fewest steps."""
-        largest = self._largest(accuracy)
+        largest = self._largest(radius)
 
         def needed(logarithms: list[float]) -> list[float]:
-            return self._needed([largest * math.exp(at) for at in logarithms], accuracy)
+            return self._needed([largest * math.exp(at) for at in logarithms], radius)
 
         where, steps = least_of_many(needed, SMALLEST, 0.0)
         if steps == math.inf:
             return None
         step_size = largest * math.exp(where)
         legible = legible_step(step_size)
-        again = self._needed([legible], accuracy)[0]
+        again = self._needed([legible], radius)[0]
         if again <= steps * (1.0 + CLOSE):
             step_size, steps = legible, again
         return Choice(step_size, math.ceil(steps))
 
-    def _largest(self, accuracy: float) -> float:
-        """Return about the largest step size whose radius tends to less than the accuracy."""
+    def _largest(self, radius: float) -> float:
+        """Return about the largest step size whose bound tends to less than the radius."""
 
         def fine(logarithm: float) -> bool:
             step_size = self.recursion.fastest * math.exp(logarithm)
             end = in_the_long_run(self.recursion, self.path, step_size)
-            return bool(end.radius(self.model.request.failure) < accuracy)
+            return bool(end.radius(self.model.request.delta) < radius)
 
         best = 0.0 if fine(0.0) else halve(fine, -200.0, 0.0, FINE)
         return self.recursion.fastest * math.exp(best)
 
-    def _needed(self, step_sizes: list[float], accuracy: float) -> list[float]:
+    def _needed(self, step_sizes: list[float], radius: float) -> list[float]:
         """Return about how many steps of each size are needed, and never too few; inf if none do.
 
         All step sizes are tried together, because that is faster.
         """
-        found = [self._needed_few(size, accuracy) for size in step_sizes]
+        found = [self._needed_few(size, radius) for size in step_sizes]
         many = [size for size, steps in zip(step_sizes, found, strict=True) if steps is None]
-        counts = iter(self._needed_many(np.array(many), accuracy).tolist() if many else [])
+        counts = iter(self._needed_many(np.array(many), radius).tolist() if many else [])
         return [next(counts) if steps is None else steps for steps in found]
 
-    def _needed_few(self, step_size: float, accuracy: float) -> float | None:
+    def _needed_few(self, step_size: float, radius: float) -> float | None:
         """Return the same if a few steps suffice, or none do; None if there are more."""
-        failure, rounded = self.model.request.failure, self.model.rounding.floor(step_size)
+        delta, rounded = self.model.request.delta, self.model.rounding.floor(step_size)
         end = in_the_long_run(self.recursion, self.path, step_size, rounded)
-        if not end.radius(failure, rounded) < accuracy:
+        if not end.radius(delta, rounded) < radius:
             return math.inf
-        if self._may_be_few(step_size, accuracy):
+        if self._may_be_few(step_size, radius):
             radii = self._followed(FEW_STEPS, step_size)
-            if (radii <= accuracy).any():
-                return _crossing(radii, accuracy)
+            if (radii <= radius).any():
+                return _crossing(radii, radius)
         return None
 
-    def _needed_many(self, step_sizes: Array, accuracy: float) -> Array:
+    def _needed_many(self, step_sizes: Array, radius: float) -> Array:
         """Return the same for more than a few steps, by halving their logarithms."""
 
         def outside(some: Index, steps: Array) -> Mask:
-            return self._radii(step_sizes[some], np.ceil(steps[some])) > accuracy
+            return self._radii(step_sizes[some], np.ceil(steps[some])) > radius
 
         gaps = np.array([self.path.gap(size) for size in step_sizes.tolist()])
         ends = step_sizes * self.path.push / gaps
-        fall = np.maximum((self.model.request.initial_error - ends) / (accuracy - ends), 1.0)
+        fall = np.maximum((self.model.request.initial_error - ends) / (radius - ends), 1.0)
         low = np.maximum(np.log(fall) / -np.log1p(-gaps), FEW_STEPS + 1.0)
         high, some = low.copy(), np.arange(len(low))
         while some.size:
@@ -182,25 +178,25 @@ class ByMeanPath:
             low[some[above]], high[some[~above]] = middle[some[above]], middle[some[~above]]
         return np.ceil(high)
 
-    def _may_be_few(self, step_size: float, accuracy: float) -> bool:
+    def _may_be_few(self, step_size: float, radius: float) -> bool:
         """Return whether a few steps might suffice, as if there were only the start to forget."""
         left = (1.0 - self.model.rounding.decrease(step_size)) ** (FEW_STEPS / 2.0)
         markov = self.model.radius(self.model.request.initial_error * left)
         gone = self.model.request.first_deviation.path * self.path.factor(step_size) ** FEW_STEPS
-        return bool(min(markov, gone) <= accuracy * (1.0 + CLOSE))
+        return bool(min(markov, gone) <= radius * (1.0 + CLOSE))
 
-    def _fewest_scheduled(self, accuracy: float) -> Choice | None:
+    def _fewest_scheduled(self, radius: float) -> Choice | None:
         """Return the number of steps that a schedule needs."""
-        reached = self._followed(EXACT_STEPS, None) <= accuracy
+        reached = self._followed(EXACT_STEPS, None) <= radius
         if reached.any():
             return Choice(None, int(reached.argmax()))
         steps = 2 * EXACT_STEPS
-        while self._scheduled_radius(steps) > accuracy:  # it grows again in the end, by rounding
+        while self._scheduled_radius(steps) > radius:  # it grows again in the end, by rounding
             steps *= 2
             if steps > MOST_STEPS:
                 return None
         fine = halve(
-            lambda at: self._scheduled_radius(math.floor(at)) <= accuracy, steps, steps / 2,
+            lambda at: self._scheduled_radius(math.floor(at)) <= radius, steps, steps / 2,
         )  # fmt: skip
         return Choice(None, math.floor(fine))
 
@@ -214,7 +210,7 @@ class ByMeanPath:
         later = after_scheduled_steps(
             self.recursion, self.path, near, delta, float(steps - FOLLOWED), rounded
         )
-        return float(later.radius(self.model.request.failure, rounded))
+        return float(later.radius(self.model.request.delta, rounded))
 
     @cached_property
     def _near(self) -> tuple[Deviation, float]:
@@ -241,7 +237,7 @@ class ByMeanPath:
         )  # fmt: skip
         with np.errstate(over="ignore"):
             markov = self.model.radius(np.sqrt(deltas) + rounded)
-        return np.fmin(found.radius(request.failure, rounded), markov)
+        return np.fmin(found.radius(request.delta, rounded), markov)
 
     def _rounded(self, delta: float, steps: int) -> float:
         """Return what rounding errors add within some steps of a schedule."""
@@ -254,10 +250,10 @@ def last(pair: tuple[float, float]) -> float:
     return pair[1]
 
 
-def _crossing(radii: Array, accuracy: float) -> float:
-    """Return where the radii fall below the accuracy, between two steps."""
-    step = int((radii <= accuracy).argmax())
+def _crossing(radii: Array, radius: float) -> float:
+    """Return where the radii fall below the radius, between two steps."""
+    step = int((radii <= radius).argmax())
     if step == 0 or not math.isfinite(radii[step - 1]):
         return float(step)
     before, after = radii[step - 1], radii[step]
-    return step - float((accuracy - after) / (before - after))
+    return step - float((radius - after) / (before - after))

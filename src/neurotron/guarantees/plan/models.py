@@ -12,12 +12,12 @@ import numpy as np
 
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import NO_ATTACK, Budget
+from neurotron.guarantees.certificate import ROUNDING
 from neurotron.guarantees.paper_certificate import rounding_of, theorem_and_hypotheses
 from neurotron.guarantees.plan.by_markov import ByMarkov, Choice, least_target
 from neurotron.guarantees.plan.by_mean_path import ByMeanPath
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import hypotheses
-from neurotron.guarantees.training_certificate import ROUNDING
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
@@ -28,10 +28,8 @@ from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
-__all__ = ["Model", "PaperModel", "SharpModel"]
-
 MARGIN = 4.0 * ROUNDING
-"""Part of an accuracy that is kept in reserve, so that the certificate's radius is not above it."""
+"""Part of a radius that is kept in reserve, so that the certificate's radius is not above it."""
 
 
 class Model(ABC):
@@ -45,7 +43,7 @@ class Model(ABC):
 
     request: Request
     unit: float = 1.0
-    """What an accuracy is divided by to get a radius in the coordinates of the request."""
+    """What a wanted radius is divided by to get it in the coordinates of the request."""
     obstacles: list[str]
     """Assumptions that do not hold for any budget, each with what to change."""
     evaluations = 0
@@ -59,8 +57,8 @@ class Model(ABC):
         """Return the same radius for computed numbers, with what rounding errors add."""
 
     @abstractmethod
-    def reach(self, budget: Budget, accuracy: float, steps: int | None) -> Choice | None:
-        """Return the step size whose radius is at most `accuracy` after `steps` steps.
+    def reach(self, budget: Budget, radius: float, steps: int | None) -> Choice | None:
+        """Return the step size whose radius is at most `radius` after `steps` steps.
 
         If `steps` is None, it is the step size that needs the fewest. Return None if there is none.
         """
@@ -69,7 +67,7 @@ class Model(ABC):
     def best(self, budget: Budget, steps: int) -> tuple[Choice, float] | None:
         """Return the step size with the smallest radius after `steps` steps, and that radius."""
 
-    def refined(self, budget: Budget, accuracy: float, choice: Choice) -> Choice:
+    def refined(self, budget: Budget, radius: float, choice: Choice) -> Choice:
         """Return the choice with the fewest steps that are known to suffice."""
         return choice
 
@@ -77,13 +75,13 @@ class Model(ABC):
     def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
         """Return the trainer with the chosen step size."""
 
-    def target(self, accuracy: float) -> float:
-        """Return the Δ = ε²δ for which Markov's inequality gives the accuracy, with a margin."""
-        return accuracy**2 * self.request.failure * (1.0 - MARGIN)
+    def target(self, radius: float) -> float:
+        """Return the Δ = ε²δ for which Markov's inequality gives the radius, with a margin."""
+        return radius**2 * self.request.delta * (1.0 - MARGIN)
 
     def radius(self, root: Any) -> Any:
         """Return the radius that Markov's inequality gives for a root mean square."""
-        return root / math.sqrt(self.request.failure)
+        return root / math.sqrt(self.request.delta)
 
 
 class SharpModel(Model):
@@ -143,12 +141,12 @@ class SharpModel(Model):
         """Return the limit, and what rounding errors add with the best step size."""
         return self.limit(budget) + self.radius(self.rounding.least)
 
-    def reach(self, budget: Budget, accuracy: float, steps: int | None) -> Choice | None:
+    def reach(self, budget: Budget, radius: float, steps: int | None) -> Choice | None:
         """Return the better choice of two: by Markov's inequality, or from the mean path."""
-        by_path = self._paths(budget).reach(accuracy * (1.0 - MARGIN), steps)
+        by_path = self._paths(budget).reach(radius * (1.0 - MARGIN), steps)
         if by_path is not None and steps is not None:
             return by_path
-        by_markov = self._means(budget).reach(self.target(accuracy))
+        by_markov = self._means(budget).reach(self.target(radius))
         if by_markov is None or (steps is not None and by_markov.steps > steps):
             return by_path
         return by_markov if by_path is None else min(by_path, by_markov, key=lambda c: c.steps)
@@ -161,10 +159,10 @@ class SharpModel(Model):
             found.append((target[0], self.radius(math.sqrt(target[1]))))
         return min((one for one in found if one is not None), key=lambda one: one[1], default=None)
 
-    def refined(self, budget: Budget, accuracy: float, choice: Choice) -> Choice:
+    def refined(self, budget: Budget, radius: float, choice: Choice) -> Choice:
         """Return the choice with its steps counted one by one where that is possible."""
-        counted = self._paths(budget).counted(accuracy * (1.0 - MARGIN), choice)
-        steps = self._means(budget).counted(self.target(accuracy), choice)
+        counted = self._paths(budget).counted(radius * (1.0 - MARGIN), choice)
+        steps = self._means(budget).counted(self.target(radius), choice)
         return min(choice, counted, steps, key=lambda c: c.steps)
 
     def _paths(self, budget: Budget) -> ByMeanPath:
@@ -218,9 +216,9 @@ class PaperModel(Model):
         rounded = rounding_of(theorem, self.request).floor(theorem.step_size(2.0))
         return self.limit(budget) + self.radius(rounded)
 
-    def reach(self, budget: Budget, accuracy: float, steps: int | None) -> Choice | None:
+    def reach(self, budget: Budget, radius: float, steps: int | None) -> Choice | None:
         """Return the step size of the best γ."""
-        choice = self._reach(budget, self.target(accuracy))
+        choice = self._reach(budget, self.target(radius))
         late = choice is not None and steps is not None and choice.steps > steps
         return None if late else choice
 
@@ -228,7 +226,7 @@ class PaperModel(Model):
         """Return the smallest ε²δ within the steps, by halving."""
         found = least_target(
             lambda target: self._reach(budget, target), self.limit(budget)
-            * math.sqrt(self.request.failure), self.request.start, steps,
+            * math.sqrt(self.request.delta), self.request.start, steps,
         )  # fmt: skip
         return None if found is None else (found[0], self.radius(math.sqrt(found[1])))
 

@@ -1,4 +1,4 @@
-"""`plan`: give three of bound, probability, accuracy and steps; the planner finds the fourth."""
+"""`plan`: give three of bound, probability, radius and steps; the planner finds the fourth."""
 
 from __future__ import annotations
 
@@ -13,20 +13,18 @@ from neurotron._text import WIDTH, card, wrap
 from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
+from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.plan.models import Model, PaperModel, SharpModel
 from neurotron.guarantees.plan.search import Found, NotAchievable, Search
-from neurotron.guarantees.predictions import certified, gate_coordinates
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.training_certificate import TrainingCertificate
+from neurotron.guarantees.theorems import certified, coordinates_of
 from neurotron.problem import Problem
 from neurotron.simulation import MOST_SAMPLES, MOST_STEPS
-from neurotron.theory.coordinates import ORIGINAL, Coordinates, for_predictions
+from neurotron.theory.coordinates import Coordinates
 from neurotron.trainers import Arm, NeuroTron
 
-__all__ = ["GOALS", "Plan", "plan", "planned"]
-
 GOALS = ("weights", "predictions")
-"""What an accuracy may bound."""
+"""What a radius may bound."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -35,24 +33,24 @@ class Plan:
 
     arm: Arm
     steps: int
-    certificate: TrainingCertificate
+    certificate: Certificate
     asked: str
-    """Which of bound, probability, accuracy and steps was left out and found."""
+    """Which of bound, probability, radius and steps was left out and found."""
     answer: float
     evaluations: int
     """How often a guarantee was evaluated to find it."""
-    accuracy_of: str = "weights"
-    """What the accuracy bounds: "weights" or "predictions"."""
+    radius_of: str = "weights"
+    """What the radius bounds: "weights" or "predictions"."""
 
     @property
     def statement(self) -> str:
         """The answer, and what to run for it."""
-        best = "the best accuracy that can be guaranteed is ε ="
-        if self.accuracy_of == "predictions":
+        best = "the smallest radius that can be guaranteed is ε ="
+        if self.radius_of == "predictions":
             best = "the smallest prediction error that can be guaranteed is ε ="
         strongest = "the strongest attack that can be tolerated"
         found = {
-            "accuracy": best,
+            "radius": best,
             "bound": f"{strongest} changes labels by at most θ =",
             "probability": f"{strongest} changes each label with probability at most β =",
         }
@@ -69,9 +67,9 @@ class Plan:
 
     def __repr__(self) -> str:
         shown = {self.asked: self._answer, "steps": f"{self.steps:,}"}
-        if self.accuracy_of == "predictions":
+        if self.radius_of == "predictions":
             shown["prediction_error"] = up(self.certificate.prediction_error)
-        elif self.asked != "accuracy":
+        elif self.asked != "radius":
             shown["radius"] = up(self.certificate.radius)
         shown["confidence"] = self.certificate.confidence_text
         return f"Plan({', '.join(f'{name}={value}' for name, value in shown.items())})"
@@ -82,14 +80,14 @@ class Plan:
 
     @property
     def _answer(self) -> str:
-        """The answer as text: an accuracy is rounded up, a bound or probability has six digits."""
+        """The answer as text: a radius is rounded up, a bound or probability has six digits."""
         if self.asked == "steps":
             return f"{self.steps:,}"
-        return up(self.answer) if self.asked == "accuracy" else f"{self.answer:.6g}"
+        return up(self.answer) if self.asked == "radius" else f"{self.answer:.6g}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        found = record(self, "asked", "answer", "accuracy_of", "steps", "certificate")
+        found = record(self, "asked", "answer", "radius_of", "steps", "certificate")
         return found | {"trainer": repr(self.arm.trainer)}
 
 
@@ -98,10 +96,10 @@ def plan(
     attack: Attack | Budget | None,
     *,
     batch_size: int = 16,
-    accuracy: float | None = None,
-    accuracy_of: str = "weights",
+    radius: float | None = None,
+    radius_of: str = "weights",
     steps: int | None = None,
-    failure: float = 0.05,
+    confidence: float = 0.95,
     sensing: str | Array = "optimal",
     weighting: str | None = None,
     step_size: str = "constant",
@@ -111,7 +109,7 @@ def plan(
     """Return how to train, and for how long, so that a given error is guaranteed.
 
     Give three of four numbers, and the planner finds the fourth. The four are the attack's `bound`
-    θ and `probability` β (in the attack or `Budget`), the `accuracy` ε and the `steps`. The planner
+    θ and `probability` β (in the attack or `Budget`), the `radius` ε and the `steps`. The planner
     finds the fewest steps, the smallest ε, or the largest θ or β for which ‖w − w*‖ ≤ ε holds with
     probability 1 − δ, and for which ε is not below what the attack can reach in the long run. It
     rounds to the safe side: for schedules of more than 2,000 steps, θ and β may be up to two times
@@ -125,9 +123,9 @@ def plan(
     attack
         What the guarantee holds against: an attack, a `Budget` (with at most one number left out),
         or None for honest labels.
-    accuracy, steps, failure
-        ε, the number of updates, and δ, the largest probability that the guarantee is wrong.
-    accuracy_of
+    radius, steps, confidence
+        ε, the number of updates, and 1 − δ, the probability with which the guarantee holds.
+    radius_of
         What ε bounds: "weights" for the error ‖w − w*‖, or "predictions" for the root mean squared
         error of predictions, in the units of the labels.
     sensing, weighting
@@ -146,38 +144,38 @@ def plan(
     >>> network = nt.networks.symmetric(n_inputs=20, filter_size=5, width=4, seed=1)
     >>> problem = nt.Problem.draw(network, nt.Normal(), seed=1)
     >>> attack = nt.attacks.Adaptive(bound=0.25, probability=0.2)
-    >>> found = nt.plan(problem, attack, accuracy=0.5, batch_size=16)
+    >>> found = nt.plan(problem, attack, radius=0.5, batch_size=16)
     >>> run = nt.simulate(problem, [found.arm], steps=found.steps, batch_size=16)
     >>> bool(run.errors[0, -1] <= 0.5)
     True
     >>> try:
-    ...     nt.plan(problem, attack, accuracy=0.01, batch_size=16)
+    ...     nt.plan(problem, attack, radius=0.01, batch_size=16)
     ... except nt.NotAchievable as reason:
     ...     print(str(reason).partition(". ")[2])
-    Ask for an accuracy above 0.02838, such as 0.02866.
+    Ask for a radius above 0.02838, such as 0.02866.
     """
     _check.instance("problem", problem, Problem)
     budget = _budget(attack)
-    asked = _asked(budget, accuracy, steps)
+    asked = _asked(budget, radius, steps)
     _check.choice("method", method, ("sharp", "theorem1"))
     _check.choice("step_size", step_size, ("constant", "scheduled"))
-    if accuracy is not None:
-        accuracy = _check.number("accuracy", accuracy, "[1e-90, 1e90]")
-    predictions = _check.choice("accuracy_of", accuracy_of, GOALS) == "predictions"
+    if radius is not None:
+        radius = _check.number("radius", radius, "[1e-90, 1e90]")
+    predictions = _check.choice("radius_of", radius_of, GOALS) == "predictions"
     trainer = _trainer(problem, sensing, weighting, method)
     request = Request(
         problem,
         Arm(trainer),
         _check.integer("batch_size", batch_size, 1, MOST_SAMPLES),
         None if steps is None else _check.count("steps", steps, 1, MOST_STEPS),
-        _check.number("failure", failure, "[1e-15, 1)"),
+        _check.number("confidence", confidence, "(0, 1)"),
         initial_error,
-        attack if asked in ("steps", "accuracy") else _filled(budget, method),
+        attack if asked in ("steps", "radius") else _filled(budget, method),
         method,
     )
     models = _models(request, trainer, step_size, predictions)
     start = min(model.unit * math.sqrt(model.request.start) for model in models)
-    found, model = _best(asked, [Search(one, budget, accuracy, start) for one in models])
+    found, model = _best(asked, [Search(one, budget, radius, start) for one in models])
     met = dataclasses.replace(budget, bound=found.bound, probability=found.probability)
     made = found.choice.steps if request.steps is None else request.steps
     attacker = attack if isinstance(attack, Attack) else None
@@ -186,18 +184,18 @@ def plan(
         dataclasses.replace(request, arm=arm, steps=made, attack=attacker or met)
     )
     reached = certificate.prediction_error if predictions else certificate.radius
-    if reached > (math.inf if accuracy is None else accuracy) or not certificate.holds:
-        remedy = "" if reached == math.inf else f" Ask for an accuracy of {up(reached)}."
+    if reached > (math.inf if radius is None else radius) or not certificate.holds:
+        remedy = "" if reached == math.inf else f" Ask for a radius of {up(reached)}."
         raise NotAchievable(
             f"not achievable, because over {made:,} steps rounding errors add up.{remedy} Use "
             "fewer steps, or a constant step size."
         )
     answers = {
-        "bound": found.bound, "probability": found.probability, "accuracy": reached,
+        "bound": found.bound, "probability": found.probability, "radius": reached,
         "steps": float(made),
     }  # fmt: skip
     tried = sum(one.evaluations for one in models)
-    return Plan(arm, made, certificate, asked, answers[asked], tried, accuracy_of)
+    return Plan(arm, made, certificate, asked, answers[asked], tried, radius_of)
 
 
 def planned(
@@ -273,18 +271,14 @@ def _models(request: Request, trainer: NeuroTron, step_size: str, predictions: b
 
 
 def _coordinates(request: Request, predictions: bool) -> list[Coordinates]:
-    """Return the coordinates to plan in; those that suit the accuracy come first."""
-    own, other = gate_coordinates(request), for_predictions(request.problem)
-    if own is not None:
-        return [own]
-    if predictions and request.problem.covariance is None:
+    """Return the coordinates to plan in; those that suit the radius come first."""
+    found = coordinates_of(request)
+    if predictions and request.problem.covariance is None and not found[0].of_gate:
         raise NotAchievable(
             "not achievable, because the second moments of the inputs are infinite or not known. "
-            "Use accuracy_of='weights'."
+            "Use radius_of='weights'."
         )
-    if other is None:
-        return [ORIGINAL]
-    return [other, ORIGINAL] if predictions else [ORIGINAL, other]
+    return found[::-1] if predictions else found
 
 
 def _budget(attack: Attack | Budget | None) -> Budget:
@@ -313,15 +307,15 @@ def _filled(budget: Budget, method: str) -> Budget:
     )
 
 
-def _asked(budget: Budget, accuracy: float | None, steps: int | None) -> str:
+def _asked(budget: Budget, radius: float | None, steps: int | None) -> str:
     given = {
-        "bound": budget.bound, "probability": budget.probability, "accuracy": accuracy,
+        "bound": budget.bound, "probability": budget.probability, "radius": radius,
         "steps": steps,
     }  # fmt: skip
     missing = [name for name, value in given.items() if value is None]
     if len(missing) != 1:
         left = f"missing are {', '.join(missing)}" if missing else "all four are given"
         raise _check.InputError(
-            f"give exactly three of bound, probability, accuracy and steps: {left}"
+            f"give exactly three of bound, probability, radius and steps: {left}"
         )
     return missing[0]

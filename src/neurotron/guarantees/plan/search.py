@@ -15,13 +15,11 @@ from neurotron.guarantees.plan.models import Model
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.search import HALVINGS, halve
 
-__all__ = ["MOST_EVALUATIONS", "Found", "NotAchievable", "Search"]
-
 MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
 """A search never evaluates a guarantee more often than this."""
 
 ABOVE = 1.01
-"""An accuracy that is larger than the best one by this factor is suggested instead of it."""
+"""A radius that is larger than the best one by this factor is suggested instead of it."""
 
 LARGEST = 1e70
 """The largest bound θ of an attack."""
@@ -50,14 +48,14 @@ class Found(NamedTuple):
     bound: float
     probability: float
     choice: Choice
-    accuracy: float = math.inf
-    """The best accuracy, if that is asked."""
+    radius: float = math.inf
+    """The best radius, if that is asked."""
 
     def goodness(self, asked: str) -> float:
         """Return a number that is larger for a better answer to what is asked."""
         if asked == "steps":
             return -self.choice.steps
-        return -self.accuracy if asked == "accuracy" else float(getattr(self, asked))
+        return -self.radius if asked == "radius" else float(getattr(self, asked))
 
 
 class Search:
@@ -69,13 +67,13 @@ class Search:
         How far a guarantee reaches.
     budget
         The attacker's, without what is asked.
-    accuracy
+    radius
         ε, None if asked.
     start
-        The error at the start, which an accuracy that is asked for must improve.
+        The error at the start, which a radius that is asked for must improve.
     """
 
-    def __init__(self, model: Model, budget: Budget, accuracy: float | None, start: float) -> None:
+    def __init__(self, model: Model, budget: Budget, radius: float | None, start: float) -> None:
         request, self.worth = model.request, start
         self.model, self.budget, self.start = model, budget, request.start
         self.most = request.steps or MOST_STEPS
@@ -83,11 +81,11 @@ class Search:
         self.moved = 0.0 if fit is None else fit.moved(1.0, rows)
         self.unit = model.unit
         self.shift = 0.0 if fit is None else fit.off + (budget.bound or 0.0) * self.moved
-        self.wanted = 0.0 if accuracy is None else accuracy / self.unit - self.shift
+        self.wanted = 0.0 if radius is None else radius / self.unit - self.shift
 
     def run(self, asked: str) -> Found:
-        """Find what is asked: steps, accuracy, bound or probability."""
-        if asked != "accuracy":
+        """Find what is asked: steps, radius, bound or probability."""
+        if asked != "radius":
             self._require_possible()
         found = getattr(self, asked)()
         assert isinstance(found, Found)
@@ -95,7 +93,7 @@ class Search:
 
     def beats(self, found: Found, asked: str) -> bool:
         """Return whether a better answer may be found, which is much faster than to find it."""
-        if asked == "accuracy":
+        if asked == "radius":
             return True
         if asked == "steps":
             most = found.choice.steps - 1
@@ -106,7 +104,7 @@ class Search:
         return self._reach(self._with(**{asked: better})) is not None
 
     def _require_possible(self) -> None:
-        """Refuse an accuracy that no attack and no number of steps make possible."""
+        """Refuse a radius that no attack and no number of steps make possible."""
         model = self.model
         if self.wanted <= 0.0:
             complete = self.budget.bound is not None and self.budget.probability is not None
@@ -117,8 +115,8 @@ class Search:
             )
         if model.only_progress and model.target(self.wanted) >= self.start:
             raise NotAchievable(
-                "not achievable, because Theorem 1 needs an accuracy that is better than the "
-                f"start: ε²δ < ‖w₁ − w*‖². Ask for an accuracy below "
+                "not achievable, because Theorem 1 needs a radius that is better than the "
+                f"start: ε²δ < ‖w₁ − w*‖². Ask for a radius below "
                 f"{self.unit * model.radius(math.sqrt(self.start)):.4g}."
             )
         self._require_resolved(NO_ATTACK)
@@ -141,13 +139,13 @@ class Search:
             )
         return self._found(self.budget, self.model.refined(self.budget, self.wanted, choice))
 
-    def accuracy(self) -> Found:
+    def radius(self) -> Found:
         """Find the smallest radius within the steps."""
         root, limit = math.sqrt(self.start), self.model.limit(self.budget)
         found = self.model.best(self.budget, self.most)
-        accuracy = math.inf if found is None else self.unit * (found[1] + self.shift)
-        if found is not None and accuracy < self.worth + self.unit * self.shift:
-            return self._found(self.budget, found[0])._replace(accuracy=accuracy)
+        radius = math.inf if found is None else self.unit * (found[1] + self.shift)
+        if found is not None and radius < self.worth + self.unit * self.shift:
+            return self._found(self.budget, found[0])._replace(radius=radius)
         if root <= limit:
             raise NotAchievable(
                 f"not achievable: training starts at an error of {self.unit * root:.4g}, which is "
@@ -160,7 +158,7 @@ class Search:
         )
 
     def bound(self) -> Found:
-        """Find the largest θ, by halving between 0 and where the limit is the accuracy."""
+        """Find the largest θ, by halving between 0 and where the limit is the radius."""
         if self.budget.rows is not None:
             return self._stored_bound()
         unit = self.model.limit(self._with(bound=1.0))
@@ -188,7 +186,7 @@ class Search:
                 "every bound is tolerated, because no label is changed: give more `rows`"
                 if self.moved == 0.0
                 else "not achievable, because training leaves no room for an attack. Use more "
-                "steps, or ask for a larger accuracy."
+                "steps, or ask for a larger radius."
             )
         return Found(_legible(spare / self.moved), 0.0, found[0])
 
@@ -211,7 +209,7 @@ class Search:
         return self._found(budget, choice)
 
     def _require_resolved(self, budget: Budget) -> None:
-        """Refuse an accuracy that rounding errors alone could spoil."""
+        """Refuse a radius that rounding errors alone could spoil."""
         resolved = self.model.resolution(budget)
         if self.wanted <= resolved and math.isfinite(resolved):
             units = ""
@@ -236,7 +234,7 @@ class Search:
         )
 
     def _reach(self, budget: Budget) -> Choice | None:
-        """Return the best step size that reaches the accuracy within the steps."""
+        """Return the best step size that reaches the radius within the steps."""
         return self.model.reach(budget, self.wanted, self.most)
 
     def _with(self, *, bound: float | None = None, probability: float | None = None) -> Budget:
@@ -252,9 +250,9 @@ class Search:
         return Found(budget.bound, budget.probability, choice)
 
     def _ask(self, least: float) -> str:
-        """Say which accuracy to ask for, above the radius that cannot be reached."""
+        """Say which radius to ask for, above the radius that cannot be reached."""
         least = self.unit * (least + self.shift)
-        return f"Ask for an accuracy above {up(least)}, such as {up(ABOVE * least)}."
+        return f"Ask for a radius above {up(least)}, such as {up(ABOVE * least)}."
 
     @property
     def _attack(self) -> str:

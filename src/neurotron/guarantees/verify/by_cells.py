@@ -12,8 +12,6 @@ from neurotron.guarantees.verify.case import Case, Found, by_chance
 from neurotron.theory.cells import Cells
 from neurotron.theory.explained import ROUNDED, deviation
 
-__all__ = ["REACH", "CellsTheorem", "cells_theorem"]
-
 REACH = 1e3
 """The true filter is taken to be at most so many times as long as the one that is verified."""
 PATTERNS = 1.5
@@ -28,13 +26,13 @@ class CellsTheorem:
     def __init__(self, case: Case, cells: Cells, slope: float) -> None:
         self.case, self.cells, self.slope = case, cells, slope
 
-    def verify(self, failure: float) -> Found:
+    def verify(self, delta: float) -> Found:
         """Return the smallest radius over all levels."""
         case = self.case
         inside = self.cells.contain(case.active)
         if not inside.any():
             return Found()
-        part = _Part(case, len(inside), int(inside.sum()), failure / 2.0)
+        part = _Part(case, len(inside), int(inside.sum()), delta / 2.0)
         sizes = case.sizes(PATTERNS)[inside]
         order = np.argsort(sizes)
         level, reach = sizes[order], np.maximum.accumulate(case.inputs.reach[inside][order])
@@ -58,11 +56,11 @@ class CellsTheorem:
 class _Part:
     """The rows inside the cells, and what attackers can do among them."""
 
-    def __init__(self, case: Case, rows: int, count: int, failure: float) -> None:
-        self.rows, self.count, self.failure = rows, count, failure
+    def __init__(self, case: Case, rows: int, count: int, delta: float) -> None:
+        self.rows, self.count, self.delta = rows, count, delta
         self.coins, self.beta = case.attacker == "coin", case.probability
-        self.region = count / rows - deviation(rows, failure)
-        self.threshold = deviation(count, failure) + self._attacked(self.region)
+        self.region = count / rows - deviation(rows, delta)
+        self.threshold = deviation(count, delta) + self._attacked(self.region)
 
     def _attacked(self, region: float) -> float:
         """Return the most labels that an attacker can have among those in the cells."""
@@ -85,7 +83,7 @@ class _Part:
             return None
 
         def enough(rows: int) -> bool:
-            off = deviation(rows, self.failure)
+            off = deviation(rows, self.delta)
             attacked = self._attacked(part)
             if self.coins:
                 attacked = min(attacked + by_chance(self.beta, rows * part), 1.0)

@@ -9,14 +9,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from neurotron._types import Array, Index, Mask
-from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantee import Assumption
 from neurotron.guarantees.verify.case import Case, Found, by_chance
 from neurotron.laws import Empirical
 from neurotron.theory.concentration import NormalConcentration
 from neurotron.theory.explained import Explained, deviation, largest
 from neurotron.theory.spread import Spread
-
-__all__ = ["ParityTheorem"]
 
 LEVELS = 100
 """How many levels are tried at a time. The statement holds for all levels at once."""
@@ -67,12 +65,12 @@ class ParityTheorem:
             network.leak if one_gate else 0.0,
         )
 
-    def verify(self, cases: list[Case], failure: float) -> list[Found]:
+    def verify(self, cases: list[Case], delta: float) -> list[Found]:
         """Return the smallest radius of each case over all levels; the assumptions hold.
 
         The cases are told the same.
         """
-        rows = _Rows(cases, failure)
+        rows = _Rows(cases, delta)
         explained, spread = self.explained(), self.spread
         assert spread is not None
         found = rows.best(explained, spread.smallest, np.full(len(cases), math.inf))
@@ -98,10 +96,10 @@ class ParityTheorem:
 class _Rows:
     """The rows of filters that are told the same, in the order of their residuals."""
 
-    def __init__(self, cases: list[Case], failure: float) -> None:
+    def __init__(self, cases: list[Case], delta: float) -> None:
         self.case, self.count, self.arms = cases[0], len(cases[0].y), len(cases)
-        self.epsilon = deviation(self.count, failure)
-        self.failure = failure
+        self.epsilon = deviation(self.count, delta)
+        self.delta = delta
         sizes = np.array([case.sizes() for case in cases])
         order = np.argsort(sizes, axis=1)
         self.levels = np.take_along_axis(sizes, order, axis=1)
@@ -119,7 +117,7 @@ class _Rows:
         threshold = 1.0 - self.case.probability - gap + self.epsilon
         least = self.epsilon if math.isfinite(self.case.bound) else threshold
         first = int(np.searchsorted(self.shares, least, side="right"))
-        needed = _rows_for(gap, self.failure, self.case.probability)
+        needed = _rows_for(gap, self.delta, self.case.probability)
         nothing = Found(threshold=threshold, rows_needed=needed)
         if first == self.count:
             return [nothing] * self.arms
@@ -190,11 +188,11 @@ def _nearly_the_best(places: Index, sizes: Array) -> Index:
     return np.asarray(places[near])
 
 
-def _rows_for(gap: float, failure: float, probability: float) -> int | None:
+def _rows_for(gap: float, delta: float, probability: float) -> int | None:
     """Return from how many rows on a perfect filter is verified, in 95 of 100 tables."""
     if gap <= 0.0:
         return None
-    off = deviation(1, failure) + by_chance(probability, 1)  # both fall with the root of the rows
+    off = deviation(1, delta) + by_chance(probability, 1)  # both fall with the root of the rows
     return math.floor((off / gap) ** 2) + 1
 
 

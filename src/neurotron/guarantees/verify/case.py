@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +15,7 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.data import Rows
-from neurotron.guarantees.certificate import Kind
+from neurotron.guarantee import Kind, delta
 from neurotron.laws import Empirical, Law
 from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
@@ -24,8 +25,6 @@ from neurotron.theory.explained import Shares
 from neurotron.theory.rounding import UNIT, label_rounding, output_reach, rounding_reach
 from neurotron.theory.sharp import risk_constant
 from neurotron.theory.spread import Spread, root_of, spread_of
-
-__all__ = ["ATTACKERS", "BLOCK", "NOISES", "Case", "Found", "Inputs", "by_chance"]
 
 ATTACKERS = ("any", "coin")
 NOISES = ("independent", "even")
@@ -77,14 +76,14 @@ class Inputs:
         return cls(problem, inputs)
 
     @cached_property
-    def kind(self) -> Kind:
+    def basis(self) -> tuple[Kind, Literal["law", "table"]]:
         """What a verification rests on: the law, a table, or a table taken for the law."""
         law = self.problem.law
         if not isinstance(law, Empirical):
-            return "theorem (law)"
+            return "theorem", "law"
         together = isinstance(self.problem.data, Rows) and not self.problem.data.replacement
         if together:
-            return "plug-in"
+            return "plug-in", "law"
         table = Counter(row.tobytes() for row in law.rows + 0.0)
         rows = [row.tobytes() for row in self.X + 0.0]  # which turns −0.0 into 0.0
         flipped = rows
@@ -94,7 +93,7 @@ class Inputs:
             row in table or other in table for row, other in zip(rows, flipped, strict=True)
         )
         whole = len(rows) > 1 and Counter(rows) == table  # draws are hardly ever each row once
-        return "theorem (table)" if drawn and not whole else "plug-in"
+        return ("theorem", "table") if drawn and not whole else ("plug-in", "law")
 
     @cached_property
     def centred_spread(self) -> Spread | None:
@@ -161,10 +160,12 @@ class Case:
     y: Array
     probability: float
     attacker: str
-    failure: float
+    confidence: float
     noise: str | float
     """"independent", "even", or a number: at least so much normal noise, 0 for exact labels."""
     bound: float
+    delta: float
+    """The probability with which the theorems may fail, at most 1 − confidence."""
 
     @classmethod
     def of(
@@ -175,7 +176,7 @@ class Case:
         *,
         probability: float,
         attacker: str,
-        failure: float,
+        confidence: float,
         noise: str | float,
         bound: float | None,
     ) -> Case:
@@ -187,21 +188,23 @@ class Case:
                 f"`noise` must be 'independent', 'even' or a number, got {_check.shown(noise)}"
             )
         size = inputs.problem.network.filter_size
+        confidence = _check.number("confidence", confidence, "[0.5, 1)")
         return cls(
             inputs,
             _check.array("weights", weights, (size,), _check.LARGEST),
             _check.array("y", y, (len(inputs.X),), _check.LARGEST),
             _check.number("probability", probability, "[0, 1]"),
             _check.choice("attacker", attacker, ATTACKERS),
-            _check.number("failure", failure, "[1e-15, 0.5]"),
+            confidence,
             noise,
             math.inf if bound is None else _check.number("bound", bound, "[0, 1e70]"),
+            delta(confidence),
         )
 
     @property
     def told(self) -> tuple[float, str, float, str | float, float]:
         """What is known besides the filter and its rows; equal cases are verified together."""
-        return self.probability, self.attacker, self.failure, self.noise, self.bound
+        return self.probability, self.attacker, self.delta, self.noise, self.bound
 
     @property
     def network(self) -> FilterNetwork:

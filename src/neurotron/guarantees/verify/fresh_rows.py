@@ -9,14 +9,12 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.guarantees.assumptions import Assumption
+from neurotron.guarantee import Assumption, stated
 from neurotron.guarantees.verify.by_cells import REACH, cells_theorem
 from neurotron.guarantees.verify.by_parity import ParityTheorem
 from neurotron.guarantees.verify.case import BLOCK, Case, Found
 from neurotron.guarantees.verify.verification import Verification
 from neurotron.laws import Empirical
-
-__all__ = ["verify_cases"]
 
 SWITCH = {"coin": 0.3, "any": 0.2}
 """Up to this share of attacked labels, the theorem of parity alone is used if labels have noise."""
@@ -39,7 +37,7 @@ def _verified_together(cases: list[Case]) -> Iterator[tuple[Case, Verification]]
     """Yield cases that are told the same, with what is verified about the filter of each.
 
     Which theorem is used depends on the probability, the noise, the network and the law, never on
-    the labels. Where both may help, each has half of the failure probability.
+    the labels. Where both may help, each has half of the probability δ.
     """
     told, parity = cases[0], ParityTheorem(cases[0])
     needs = parity.assumptions
@@ -47,16 +45,16 @@ def _verified_together(cases: list[Case]) -> Iterator[tuple[Case, Verification]]
     alone = usable and not told.exact and told.probability <= SWITCH[told.attacker]
     cells = {case: None if alone else cells_theorem(case) for case in cases}  # may be very many
     found: dict[Case, Found] = {}
-    for failure, part in (
-        (told.failure, [case for case in cases if cells[case] is None]),
-        (told.failure / 2.0, [case for case in cases if cells[case] is not None]),
+    for delta, part in (
+        (told.delta, [case for case in cases if cells[case] is None]),
+        (told.delta / 2.0, [case for case in cases if cells[case] is not None]),
     ):
         if part and usable and (cells[part[0]] is None or parity.can_verify):
-            found |= zip(part, parity.verify(part, failure), strict=True)
+            found |= zip(part, parity.verify(part, delta), strict=True)
     for case, theorem in cells.items():
         one, name, held = found.get(case, Found()), parity.name, needs
         if theorem is not None:
-            other = theorem.verify(told.failure / 2.0 if case in found else told.failure)
+            other = theorem.verify(told.delta / 2.0 if case in found else told.delta)
             needed = [n for n in (one.rows_needed, other.rows_needed) if n is not None]
             if case not in found or (other.radius, other.threshold) < (one.radius, one.threshold):
                 one, name = other, theorem.name
@@ -68,6 +66,7 @@ def _verified_together(cases: list[Case]) -> Iterator[tuple[Case, Verification]]
 def _verification(
     case: Case, found: Found, name: str, needs: list[Assumption], parity: ParityTheorem
 ) -> Verification:
+    kind, about = case.inputs.basis
     levels, shares = _curve(case.sizes())
     at_least, radii = _at_least(case), None
     if at_least > found.radius:  # which cannot be, if what was stated is true
@@ -76,9 +75,10 @@ def _verification(
         with np.errstate(invalid="ignore"):
             radii = parity.spread.coefficients * found.size
     return Verification(
-        kind=case.inputs.kind,
+        kind=kind,
+        about=about,
         radius=found.radius,
-        failure=case.failure,
+        confidence=case.confidence,
         assumptions=tuple(_about_the_rows(case, name) + needs),
         theorem=name,
         length=float(np.linalg.norm(case.weights)),
@@ -120,7 +120,7 @@ def _at_least(case: Case) -> float:
     if not case.exact:
         return 0.0
     rows, beta = len(case.y), case.probability
-    attacked = _binomial_quantile(rows, beta, case.failure)
+    attacked = _binomial_quantile(rows, beta, case.delta)
     # the median of a binomial law is at least βN rounded down, so this covers chosen rows as well
     if attacked >= rows:
         return 0.0
@@ -132,7 +132,7 @@ def _at_least(case: Case) -> float:
     return float(np.partition(ratios, rows - 1 - attacked)[rows - 1 - attacked])
 
 
-def _binomial_quantile(rows: int, probability: float, failure: float) -> int:
+def _binomial_quantile(rows: int, probability: float, delta: float) -> int:
     """Return the smallest m such that coins hit more than m rows with probability δ at most."""
     from scipy import special
 
@@ -141,7 +141,7 @@ def _binomial_quantile(rows: int, probability: float, failure: float) -> int:
     low, high = -1, rows
     while high - low > 1:  # P(more than m) = I_β(m + 1, N − m) falls in m
         middle = (low + high) // 2
-        enough = special.betainc(middle + 1, rows - middle, probability) <= failure
+        enough = special.betainc(middle + 1, rows - middle, probability) <= delta
         low, high = (low, middle) if enough else (middle, high)
     return high
 
@@ -155,7 +155,7 @@ def _curve(sizes: Array) -> tuple[Array, Array]:
 def _about_the_rows(case: Case, theorem: str) -> list[Assumption]:
     """Return what is assumed about the rows, which nobody can check from them."""
     source = f"from {case.law!r}"
-    if case.inputs.kind == "plug-in":
+    if case.inputs.basis[0] == "plug-in":
         source = f"from a law that {case.law!r} stands for"
     elif isinstance(case.law, Empirical):
         source = f"with replacement from {case.law!r}"
@@ -170,7 +170,7 @@ def _about_the_rows(case: Case, theorem: str) -> list[Assumption]:
             f"The true filter is at most {REACH:,.0f} times as long as this one; rounding errors "
             "of its labels are counted up to there."
         )
-    return [Assumption(name, text, "stated", "stated", True) for name, text in texts.items()]
+    return [stated(name, text) for name, text in texts.items()]
 
 
 def _attacker_text(case: Case) -> str:

@@ -26,8 +26,6 @@ from neurotron.guarantees.verify.verification import Verification
 from neurotron.problem import Problem
 from neurotron.trajectories import Trajectories
 
-__all__ = ["NextRows", "next_rows", "verify_run"]
-
 WATCHED = 500
 """About how many of the next rows are shown to built-in attacks at a time."""
 
@@ -57,7 +55,7 @@ def verify_run(
     *,
     probability: float | None = None,
     attacker: str = "any",
-    failure: float = 0.001,
+    confidence: float = 0.999,
     noise: str | float = "independent",
     bound: float | None = None,
     also: Sequence[Trajectories] = (),
@@ -74,7 +72,7 @@ def verify_run(
     probability, attacker
         What an attacker may do, the same for all arms. If the `probability` is left out, both are
         those of each arm's own attack.
-    failure, noise, bound
+    confidence, noise, bound
         As in `verify`.
     also
         Other runs that ended at the same step of the same stream, whose arms count, too.
@@ -85,19 +83,21 @@ def verify_run(
     received = next_rows(run, rows, also)
     inputs = Inputs.of(run.problem, received[0].X)
     for one in received:
-        share, by, allowed = probability, attacker, failure
+        share, by = probability, attacker
         if share is None:
             share, by = one.probability, one.attacker
-            if by == "any":  # the share is read off the labels, and it chooses one of two theorems
-                allowed = failure / 2.0
         case = Case.of(
-            inputs, one.weights, one.y, probability=share, attacker=by, failure=allowed,
-            noise=noise, bound=bound,
+            inputs, one.weights, one.y, probability=share, attacker=by,
+            confidence=confidence, noise=noise, bound=bound,
         )  # fmt: skip
+        if (
+            probability is None and by == "any"
+        ):  # their share is read off the labels, and it chooses
+            case = dataclasses.replace(case, delta=case.delta / 2.0)  # one of two theorems
         arms[case] = one.arm
     found = {}
     for case, verified in verify_cases(arms):
-        found[arms[case]] = dataclasses.replace(verified, failure=failure)
+        found[arms[case]] = verified
         if progress is not None:
             progress()
     return {arm: found[arm] for arm in arms.values()}

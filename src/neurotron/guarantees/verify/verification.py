@@ -4,26 +4,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from neurotron._digits import counted, percent, up
-from neurotron._json import record
 from neurotron._text import either
 from neurotron._types import Array
-from neurotron.guarantees.certificate import Certificate
-
-__all__ = ["Verification"]
+from neurotron.guarantee import Guarantee
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Verification(Certificate):
+class Verification(Guarantee):
     """A statement about the distance ‖ŵ − w*‖ of one filter ŵ, read off fresh rows.
 
     It prints as a paragraph with its assumptions. `radius` is infinite if nothing is verified.
     """
+
+    derived = ("useful",)
 
     theorem: str
     """"parity" or "cells": which theorem of docs/verification.md gave the radius."""
@@ -58,7 +55,7 @@ class Verification(Certificate):
     """The share of rows up to each of these sizes."""
 
     @property
-    def error_name(self) -> str:
+    def quantity(self) -> str:
         """What the radius is a bound on."""
         return "distance ‖ŵ − w*‖"
 
@@ -98,13 +95,10 @@ class Verification(Certificate):
 
     @property
     def _verified(self) -> str:
-        title = {
-            "theorem (law)": "Verified.",
-            "theorem (table)": "Verified for inputs drawn from this table.",
-        }.get(
-            self.kind,
-            "Estimated, not verified: the inputs of these rows are taken for their whole law.",
-        )
+        title = "Estimated, not verified: the inputs of these rows are taken for their whole law."
+        if self.kind == "theorem":
+            drawn = " for inputs drawn from this table" * (self.about == "table")
+            title = f"Verified{drawn}."
         among = "of its own cells " if self.theorem == "cells" else ""
         text = (
             f"{title} With confidence {self.confidence_text}, the distance ‖ŵ − w*‖ of this filter "
@@ -113,7 +107,7 @@ class Verification(Certificate):
             "farther away would explain fewer."
         )
         if math.isfinite(self.prediction_error):
-            over = "the rows of the table" if self.kind == "theorem (table)" else "new inputs"
+            over = "the rows of the table" if self.about == "table" else "new inputs"
             text += (
                 f" Its predictions are off by at most {up(self.prediction_error)} (root mean "
                 f"square over {over}, in label units)."
@@ -195,18 +189,3 @@ class Verification(Certificate):
         else:
             why = "no number of rows tells this filter from a wrong one."
         return f"{why} {either([*ways, 'a bound on the changes'])} would help."
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON; infinite numbers become None."""
-        return super().to_dict() | record(
-            self, "useful", "theorem", "length", "rows", "probability", "attacker", "noise",
-            "bound", "level", "share", "threshold", "rows_needed", "at_least", "prediction_error",
-            "coefficient_radii", "consistent", "levels", "shares",
-        )  # fmt: skip
-
-    def plot(self, path: str | Path | None = None) -> Any:
-        """Draw the share of rows explained over the level, with the share that is needed."""
-        from neurotron.lab.figures import draw
-        from neurotron.lab.figures.one_result import verification_chart
-
-        return draw(verification_chart(self), path)

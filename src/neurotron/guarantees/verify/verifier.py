@@ -14,8 +14,6 @@ from neurotron.guarantees.verify.verification import Verification
 from neurotron.problem import Problem
 from neurotron.trajectories import Trajectories
 
-__all__ = ["verify"]
-
 
 @overload
 def verify(
@@ -26,7 +24,7 @@ def verify(
     *,
     probability: float,
     attacker: str = ...,
-    failure: float = ...,
+    confidence: float = ...,
     noise: str | float = ...,
     bound: float | None = ...,
 ) -> Verification: ...
@@ -39,7 +37,7 @@ def verify(
     rows: int,
     probability: float,
     attacker: str = ...,
-    failure: float = ...,
+    confidence: float = ...,
     noise: str | float = ...,
     bound: float | None = ...,
 ) -> dict[str, Verification]: ...
@@ -53,7 +51,7 @@ def verify(
     *,
     probability: float,
     attacker: str = "any",
-    failure: float = 0.001,
+    confidence: float = 0.999,
     noise: str | float = "independent",
     bound: float | None = None,
     rows: int | None = None,
@@ -81,8 +79,8 @@ def verify(
         "any": at most βN of these rows, chosen after seeing all of them, or coins whose chance is
         β on average over the inputs. "coin": each label by a coin of its own, of chance at most β
         for every input, which allows more attacked labels.
-    failure
-        δ, the largest probability that the radius is too small. A wrong radius can be far off.
+    confidence
+        1 − δ, the probability with which the radius holds. A wrong radius can be far off.
     noise
         What honest labels carry: "independent", noise of any law that is independent of the input;
         "even", noise that may depend on x, but is the same at −x; 0.0, none, so that labels are
@@ -105,7 +103,7 @@ def verify(
     True
     """
     options: dict[str, Any] = {
-        "probability": probability, "attacker": attacker, "failure": failure, "noise": noise,
+        "probability": probability, "attacker": attacker, "confidence": confidence, "noise": noise,
         "bound": bound,
     }  # fmt: skip
     given = {"weights": weights, "X": X, "y": y}

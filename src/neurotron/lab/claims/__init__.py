@@ -10,8 +10,7 @@ measured, in words) and the findings behind it.
 ('holds', 'true of the published code only', 'does not hold', 'undecided', 'not tested')
 """
 
-from neurotron.lab.claims.catalog import CLAIMS
-from neurotron.lab.claims.judging import evaluate, write
+from neurotron.lab.claims.catalog import CLAIMS, evaluate, write
 from neurotron.lab.claims.model import VERDICTS, Claim, Finding, Judgement
 
 __all__ = ["CLAIMS", "VERDICTS", "Claim", "Finding", "Judgement", "evaluate", "write"]

@@ -18,16 +18,10 @@ from neurotron.lab.claims.certificates import CONFIDENCE, not_above, root_mean_s
 from neurotron.lab.claims.measuring import ATTACKED, OURS, finding, medians
 from neurotron.lab.claims.model import Finding, at_most, below, between
 from neurotron.lab.results.results import once
-from neurotron.lab.training.levels import slopes
-from neurotron.lab.training.summary import distinct_runs, steps_to
+from neurotron.lab.training.summary import distinct_runs, slopes, steps_to
 
 if TYPE_CHECKING:
     from neurotron.lab.training.runs import Runs
-
-__all__ = [
-    "BOUNDED", "DRIFT", "SAME_STEP", "TENTH", "as_certified", "batch_size_runs", "fewer_steps",
-    "honest_runs", "lower_floor", "samples_alike",
-]  # fmt: skip
 
 TENTH = 0.1
 """The part of the initial error whose steps are counted."""
@@ -100,7 +94,7 @@ def _against(runs: pl.DataFrame, other: pl.DataFrame, on: list[str]) -> pl.DataF
     return pairs.with_columns(case=pl.format("{}, b = {} against {}", "family", "b", "b_of_less"))
 
 
-def fewer_steps(results: Runs) -> list[Finding]:
+def fewer_steps_with_larger_batches(results: Runs) -> list[Finding]:
     """Divide the steps to a tenth of the initial error by those with the next smaller batch."""
     runs = honest_runs(results)
     pairs = _against(runs, runs.with_columns(pl.col("rank") + 1), ["replicate", "rank"])
@@ -111,7 +105,7 @@ def fewer_steps(results: Runs) -> list[Finding]:
     )
 
 
-def samples_alike(results: Runs) -> list[Finding]:
+def samples_alike_for_all_batches(results: Runs) -> list[Finding]:
     """Divide the samples to a tenth of the initial error by those with the smallest batch."""
     runs = honest_runs(results).with_columns(samples=pl.col("b") * pl.col("tenth"))
     pairs = _against(runs.filter(pl.col("rank") > 1), runs.filter(rank=1), ["replicate"])
@@ -123,7 +117,7 @@ def samples_alike(results: Runs) -> list[Finding]:
     )
 
 
-def lower_floor(results: Runs) -> list[Finding]:
+def larger_batches_lower_the_floor(results: Runs) -> list[Finding]:
     """Find how the error under an attack without drift depends on b, for the same step size."""
     findings = []
     measure = (
@@ -142,7 +136,7 @@ def lower_floor(results: Runs) -> list[Finding]:
     return findings
 
 
-def as_certified(results: Runs) -> list[Finding]:
+def batch_sizes_as_certified(results: Runs) -> list[Finding]:
     """Divide what was measured at each batch size by what was certified before training."""
     at_size = pl.format("{}, b = {}", "family", "b")
     steps = honest_runs(results).with_columns(

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from neurotron._intervals import Interval
 from neurotron._types import Array
 from neurotron.lab.claims.measuring import none_above, titled
 from neurotron.lab.claims.model import Finding
-from neurotron.lab.results.summary import Interval, bootstrap
+from neurotron.lab.results.summary import bootstrap
 from neurotron.lab.training.spec import MISSES
 from neurotron.lab.training.summary import certified
 
 if TYPE_CHECKING:
     from neurotron.lab.training.runs import Runs
-
-__all__ = [
-    "CONFIDENCE", "certificate_holds", "not_above", "root_mean_square", "verification_holds",
-]  # fmt: skip
 
 CONFIDENCE = 0.999
 """Of a test that a bound is not exceeded by chance, over all comparisons together."""

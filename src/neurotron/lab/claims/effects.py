@@ -1,31 +1,26 @@
 """Effects: what was measured about a claim, as a phrase with numbers.
 
-A claim has a `Phrase`, made by `spread`, `worst` or `count`. It turns findings into words, and
-`described` adds where they were found. The numbers come from the fields of the findings.
+A claim has a `Phrase`, which turns findings into words, and `described` adds where they were found.
+The numbers come from the fields of the findings.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from neurotron.lab.claims.model import Finding
 
-__all__ = [
-    "Phrase", "Unit", "cases", "count", "described", "growth", "percent", "spread", "times",
-    "worst",
-]  # fmt: skip
-
 MOST_CASES = 4
 """How many cases are named."""
 
 
 @dataclass(frozen=True)
-class Unit:
+class Notation:
     """How numbers are written."""
 
     sign: str = ""
@@ -39,8 +34,8 @@ class Unit:
     def number(self, value: float) -> str:
         """Return a number in a few digits, or in as many as keep it on its side of every limit.
 
-        >>> Unit(limits=(1.0,)).number(0.9996), Unit().number(0.9996), Unit().number(1.61e11)
-        ('0.9996', '1.0', '1.6e11')
+        >>> [Notation(limits=limits).number(0.9996) for limits in ((), (1.0,))]
+        ['1.0', '0.9996']
         """
         exact = Decimal(repr(float(value)))
         if not exact.is_finite():
@@ -54,7 +49,7 @@ class Unit:
     def extent(self, values: Sequence[float]) -> str:
         """Return the smallest and the largest of some numbers, with the sign of the unit.
 
-        >>> times().extent([1.39, 1.54]), percent().extent([1.0]), Unit().extent([1e-15, 2e-15])
+        >>> times().extent([1.39, 1.54]), percent().extent([1.0]), Notation().extent([1e-15, 2e-15])
         ('1.4–1.5 ×', '100 %', '1.0e-15 to 2.0e-15')
         """
         low, high = (self.number(value) for value in (min(values), max(values)))
@@ -64,14 +59,14 @@ class Unit:
         return f"{low}{dash}{high}{self.sign}"
 
 
-def times(*limits: float) -> Unit:
+def times(*limits: float) -> Notation:
     """Return the unit of ratios."""
-    return Unit(" ×", limits=limits)
+    return Notation(" ×", limits=limits)
 
 
-def percent(*limits: float) -> Unit:
+def percent(*limits: float) -> Notation:
     """Return the unit of shares; only all of them are 100 %, and only none are 0 %."""
-    return Unit(" %", 3, 2, (0.0, 1.0, *limits))
+    return Notation(" %", 3, 2, (0.0, 1.0, *limits))
 
 
 def _side(number: Decimal, limit: float) -> int:
@@ -91,89 +86,54 @@ def _written(number: Decimal, digits: int, power: int) -> str:
 
 @dataclass(frozen=True)
 class Phrase:
-    """How findings are put into words, and the noun for all of them together."""
+    """How findings are put into words."""
 
-    words: Callable[[Sequence[Finding]], str]
-    again: Callable[[Sequence[Finding]], str]
-    """The numbers alone, where the same words were said just before."""
+    words: str = "{}"
+    """They may have ``{}`` for the smallest and the largest estimate, ``{least}`` and ``{most}``
+    for the run that is worst for the claim, ``{group}``, ``{replicates}``, and ``{count}`` and
+    ``{rest}`` of ``{total}`` runs, replicates or networks."""
+    notation: Notation = field(default_factory=Notation)
     noun: str = "comparisons"
-    """Empty if the words already say how many there are."""
+    """What several findings are called."""
+    diverged: str = ""
+    """The words if all estimates are infinite because runs diverged."""
+    failing: Phrase | None = None
+    """What is added if the claim does not hold, or is undecided."""
 
+    @property
+    def has_estimates(self) -> bool:
+        """Whether the words have estimates; others already say how many findings there are."""
+        return "{}" in self.words
 
-def spread(
-    words: str, unit: Unit | None = None, *, noun: str = "comparisons", diverged: str = ""
-) -> Phrase:
-    """Return the phrase of the smallest and the largest estimate.
+    def said(self, findings: Sequence[Finding], words: str = "") -> str:
+        """Return the words with their numbers.
 
-    `words` has ``{}`` for these, and may have ``{group}`` and ``{total}``. If the two are the same
-    number, or the findings are undecided, the interval follows. `diverged` are the words if all
-    estimates are infinite because runs diverged.
-    """
-    chosen = unit or Unit()
-
-    def phrase(findings: Sequence[Finding], words: str = words) -> str:
-        first, estimates = findings[0], [one.estimate for one in findings]
-        if diverged and all(one.estimate == one.worst == math.inf for one in findings):
-            return diverged.format(group=first.group)
-        extent = chosen.extent(estimates)
-        text = words.format(extent, group=first.group, **_sums(findings))
-        interval = chosen.extent([end for one in findings for end in (one.low, one.high)])
-        is_one = chosen.number(min(estimates)) == chosen.number(max(estimates))
-        if (is_one or first.holds is None) and interval != extent:
+        If all estimates are the same number, or the findings are undecided, the interval follows.
+        """
+        first, extent = findings[0], self.notation.extent
+        if self.diverged and all(one.estimate == one.worst == math.inf for one in findings):
+            return self.diverged.format(group=first.group)
+        estimates = [one.estimate for one in findings]
+        extremes = [one.estimate if one.worst is None else one.worst for one in findings]
+        text = (words or self.words).format(
+            extent(estimates), least=extent([min(extremes)]), most=extent([max(extremes)]),
+            group=first.group, **_sums(findings),
+        )  # fmt: skip
+        interval = extent([end for one in findings for end in (one.low, one.high)])
+        is_one = self.notation.number(min(estimates)) == self.notation.number(max(estimates))
+        open_ = is_one or first.holds is None
+        if self.has_estimates and open_ and interval != extent(estimates):
             text += f" (95 % interval{'s' if len(findings) > 1 else ''} {interval})"
-        return text
-
-    return Phrase(phrase, lambda findings: phrase(findings, "{}"), noun)
-
-
-def worst(words: str, pick: Callable[[Sequence[float]], float], unit: Unit | None = None) -> Phrase:
-    """Return the phrase of the run that is worst for the claim: the largest value or the smallest.
-
-    `words` has ``{}`` for it, and may have ``{count}`` and ``{total}``.
-    """
-    chosen = unit or Unit()
-
-    def phrase(findings: Sequence[Finding]) -> str:
-        value = pick([one.estimate if one.worst is None else one.worst for one in findings])
-        return words.format(chosen.extent([value]), **_sums(findings))
-
-    return Phrase(phrase, phrase, noun="")
-
-
-def growth(letter: str) -> Phrase:
-    """Return the phrase of slopes over θ or β, and of the least growth where it is too little."""
-    slope = spread("slope {} on a log-log scale", Unit("", 3, limits=(0.0,)))
-    least = worst("{}", min, times(1.0))
-
-    def phrase(findings: Sequence[Finding]) -> str:
-        text = slope.words(findings)
-        if findings[0].holds:
-            return text
-        return f"{text}, from one {letter} to the next at least {least.words(findings)} the error"
-
-    return Phrase(phrase, phrase, noun="settings")
-
-
-def count(words: str) -> Phrase:
-    """Return the phrase of counts over all findings: ``{count}`` of ``{total}``.
-
-    `words` may also have ``{rest}`` (those not counted) and ``{replicates}``.
-    """
-
-    def phrase(findings: Sequence[Finding]) -> str:
-        return words.format(**_sums(findings))
-
-    return Phrase(phrase, phrase, noun="")
+        return text + (self.failing.said(findings) if self.failing and not first.holds else "")
 
 
 def _sums(findings: Sequence[Finding]) -> dict[str, str]:
-    counted, total = (sum(getattr(one, name) or 0 for one in findings) for name in COUNTS)
-    replicates = sum(one.replicates for one in findings)
+    counted, total, replicates = (
+        sum(getattr(one, name) or 0 for one in findings)
+        for name in ("count", "total", "replicates")
+    )
     numbers = {"count": counted, "total": total, "rest": total - counted, "replicates": replicates}
     return {name: f"{number:,}" for name, number in numbers.items()}
-
-
-COUNTS = "count", "total"
 
 
 def described(findings: Sequence[Finding], phrase: Phrase) -> str:
@@ -188,9 +148,10 @@ def described(findings: Sequence[Finding], phrase: Phrase) -> str:
     ):
         by_outcome = ([found for found in alike if found.holds is one] for one in outcomes)
         first, *others = (some for some in by_outcome if some)
-        kind = phrase.noun or "comparisons"
-        parts.append(_placed(phrase.words(first), first, alike, f" of {len(alike)} {kind}", phrase))
-        parts.extend(_placed(phrase.again(some), some, alike, "", phrase) for some in others)
+        of = f" of {len(alike)} {phrase.noun}"
+        parts.append(_placed(phrase.said(first), first, alike, of, phrase))
+        again = "{}" if phrase.has_estimates else ""
+        parts.extend(_placed(phrase.said(some, again), some, alike, "", phrase) for some in others)
     return "; ".join(parts)
 
 
@@ -201,7 +162,7 @@ def _placed(
     outcome, many = some[0].holds, len(some)
     if many == len(alike):
         every = "both" if many == 2 else f"all {many}"
-        place = f" in {every} {phrase.noun}" if phrase.noun and many > 1 else ""
+        place = f" in {every} {phrase.noun}" if phrase.has_estimates and many > 1 else ""
     elif outcome:
         place = f" in the other {many}" if many > 1 else " in the other one"
     else:

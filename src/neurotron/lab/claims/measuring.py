@@ -12,19 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from neurotron._intervals import Interval
 from neurotron._types import Array
 from neurotron.lab.claims.model import Finding
 from neurotron.lab.results.results import once
-from neurotron.lab.results.summary import Interval, bootstrap, rate
-from neurotron.lab.training.levels import longest
+from neurotron.lab.results.summary import bootstrap, rate
+from neurotron.lab.training.summary import longest
 
 if TYPE_CHECKING:
     from neurotron.lab.training.runs import Runs
-
-__all__ = [
-    "ATTACK", "ATTACKED", "MEDIAN", "OURS", "Holds", "finding", "largest", "levels_met", "medians",
-    "none_above", "table1", "titled",
-]  # fmt: skip
 
 ATTACK = "alternating-sign"
 """The attack of Table 1."""

@@ -4,19 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from neurotron._digits import counted
+from neurotron._intervals import Interval
 from neurotron._json import record
-from neurotron.lab.claims.effects import Phrase, cases, described, spread
-from neurotron.lab.results.summary import Interval
-
-__all__ = [
-    "DOES_NOT_HOLD", "HOLDS", "MARKS", "NOT_TESTED", "PUBLISHED_CODE_ONLY", "UNDECIDED", "VERDICTS",
-    "Claim", "Finding", "Judgement", "above", "at_least", "at_most", "below", "between", "every",
-    "tally",
-]  # fmt: skip
+from neurotron.lab.claims.effects import Phrase, cases, described
 
 HOLDS = "holds"
 PUBLISHED_CODE_ONLY = "true of the published code only"
@@ -33,8 +27,6 @@ VERBS = (
 )  # fmt: skip
 """The verdicts as said of one claim and of several."""
 
-ESTIMATES = spread("{}")
-"""The phrase of a claim that has none: its estimates."""
 FEWEST = 5
 """Replicates below which a finding does not count."""
 
@@ -129,7 +121,7 @@ class Claim:
     """The place in the paper, or that this package adds it."""
     from_paper: bool = False
     """Whether the paper makes it; else it is ours, and is counted apart."""
-    figures: tuple[str, ...] = ()
+    figures: Sequence[str] = ()
     """The names of the charts that show it."""
     section: str = ""
     """The section of the report that shows it, if there is one, as in "certificates"."""
@@ -137,8 +129,10 @@ class Claim:
     """Whether its words mean more than the paper's own comparison."""
     short: str = ""
     """The statement in a few words, for a line of a terminal or a headline."""
-    phrase: Phrase = ESTIMATES
-    """How its findings are put into words."""
+    phrase: Phrase = field(default_factory=Phrase)
+    """How its findings are put into words: by default their estimates."""
+    study: str = ""
+    """The study of the catalog that it was written for; empty if it is for any."""
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
+from neurotron._intervals import Interval
 from neurotron._types import Array
 from neurotron.lab.claims.measuring import (
     ATTACKED,
@@ -18,21 +19,16 @@ from neurotron.lab.claims.measuring import (
     largest,
     levels_met,
     medians,
+    none_above,
     table1,
     titled,
 )
 from neurotron.lab.claims.model import Finding, above, at_most, below, between, every
-from neurotron.lab.results.summary import Interval, bootstrap, median, rate
-from neurotron.lab.training.levels import longest, paired, slopes
+from neurotron.lab.results.summary import bootstrap, median, rate
+from neurotron.lab.training.summary import distinct_runs, longest, paired, slopes, steps_to
 
 if TYPE_CHECKING:
     from neurotron.lab.training.runs import Runs
-
-__all__ = [
-    "COMPARED", "PUBLISHED_STEP_SIZES", "comparable", "grows_with", "heavy_tails_alike",
-    "impersonation_wins", "outer_weights_help",
-    "recovers_without_attack", "small_attack_degrades", "theorem_is_silent",
-]  # fmt: skip
 
 LIGHT, HEAVY = 1.0, 10.0
 """The outer weights of figure 7."""
@@ -49,6 +45,17 @@ RESOLVED = 1e-300, 1e300
 """What an error is taken as that is zero, or infinite because the run diverged."""
 UNKNOWN = Interval(1.0, 0.0, np.inf)
 """The growth from one level to the next if all errors at both are zero, or all are infinite."""
+
+PUBLISHED, TRUE = "first-sample-sgd", "sgd"
+ALL, BOTH = "in all runs", "where both recover"
+GROUPS = {
+    (PUBLISHED, BOTH): "the published SGD",
+    (PUBLISHED, ALL): "the published SGD",
+    (TRUE, BOTH): "true SGD where both find w*",
+    (TRUE, ALL): "true SGD in all runs",
+}
+"""What is compared with: what the paper called SGD uses only the first sample of a batch."""
+MET = ["replicate", "bound", "probability"]
 
 
 def grows_with(axis: int) -> Callable[[Runs], list[Finding]]:
@@ -80,6 +87,9 @@ def grows_with(axis: int) -> Callable[[Runs], list[Finding]]:
     return check
 
 
+grows_with_bound, grows_with_probability = map(grows_with, (0, 1))
+
+
 def _grows(growth: list[Interval], slope: Interval) -> bool | None:
     """Tell whether errors grow in all, and from each level to the next."""
     return every((above(0.0, slope), *(above(1.0, step) for step in growth)))
@@ -109,6 +119,45 @@ def small_attack_degrades(results: Runs) -> list[Finding]:
 
 def _ratio(pairs: pl.DataFrame) -> pl.DataFrame:
     return pairs.with_columns(value=pl.col("error") / pl.col("error_right"))
+
+
+def _compared(runs: pl.DataFrame, column: str, measure: str) -> list[Finding]:
+    """Compare with both kinds of SGD: in all runs, and where both trainers recover the filter.
+
+    Each replicate counts with its median over the levels of the attack.
+    """
+    findings = []
+    settings = runs.filter(ATTACKED).partition_by("setting", maintain_order=True)
+    for setting, (rival, where) in itertools.product(settings, GROUPS):
+        theirs = setting.filter(algorithm=rival)
+        pairs = setting.filter(OURS).join(theirs, on=MET, suffix="_sgd", maintain_order="left")
+        if where == BOTH:
+            pairs = pairs.filter(outcome="recovered", outcome_sgd="recovered")
+        table = pairs.with_columns(
+            case=pl.format("{} against {}, {}", "case", "trainer_sgd", pl.lit(where)),
+            value=pl.col(column) / pl.col(f"{column}_sgd"),
+            group=pl.lit(GROUPS[rival, where]),
+            as_published=pl.lit(rival == PUBLISHED),
+        )
+        findings += medians(table, measure, partial(below, 1.0))
+    return findings
+
+
+def smaller_error_than_sgd(results: Runs) -> list[Finding]:
+    """Divide final errors of Neuro-Tron by those of the rival."""
+    return _compared(table1(results), "error", "error divided by that of SGD (below 1)")
+
+
+def faster_than_sgd(results: Runs) -> list[Finding]:
+    """Divide the steps of Neuro-Tron to a tenth of the initial error by those of the rival."""
+    never = pl.col("steps").cast(pl.Float64).fill_null(float("inf"))
+    reached = steps_to(results, "0.1×").with_columns(never)
+    runs = table1(results).join(reached, on=["setting", "replicate", "arm"], maintain_order="left")
+    measure = (
+        "steps to a tenth of the initial error, divided by those of SGD (below 1; it is 0 if only "
+        "SGD never gets there)"
+    )
+    return _compared(runs, "steps", measure)
 
 
 def heavy_tails_alike(results: Runs) -> list[Finding]:
@@ -180,7 +229,7 @@ def impersonation_wins(results: Runs) -> list[Finding]:
     return largest(titled(results, known, "trainer"), measure, lambda most: most <= 1e-9)
 
 
-def theorem_is_silent(results: Runs) -> list[Finding]:
+def theorem_1_is_silent(results: Runs) -> list[Finding]:
     """Count replicates for which Theorem 1 promises less than the initial error at any level."""
     measure = "share of replicates for which Theorem 1 promises less than the initial error (none)"
     promised = (pl.col("theorem1_radius") < pl.col("initial_error")).any()
@@ -191,3 +240,32 @@ def theorem_is_silent(results: Runs) -> list[Finding]:
                    len(some), holds=not count, count=count, total=len(some))
         for (case,), some in found.group_by("case", maintain_order=True)
     ]  # fmt: skip
+
+
+def risk_below_attack(results: Runs) -> list[Finding]:
+    """Divide prediction errors by θ* where the condition of section 3.4 holds."""
+    promised = pl.col("theorem1_radius") < pl.col("initial_error")
+    runs = distinct_runs(results).filter(ATTACKED, promised, pl.col("risk_ratio") < 1.0)
+    parts = runs.with_columns(value=pl.col("prediction_error") / pl.col("theta_star"))
+    return largest(
+        titled(results, parts, "arm"),
+        "prediction error divided by θ* (at most 1 in every run)",
+        lambda most: most <= 1.0,
+    )
+
+
+def predictions_as_certified(results: Runs) -> list[Finding]:
+    """Count runs whose prediction error is above the certified one, setting by setting."""
+    runs = distinct_runs(results).filter(
+        pl.col("radius") < pl.col("initial_error"),
+        pl.col("certified_prediction_error").is_finite(),
+        pl.col("prediction_error").is_not_null(),
+    )
+    parts = runs.with_columns(
+        value=pl.col("prediction_error") / pl.col("certified_prediction_error")
+    )
+    return none_above(
+        titled(results, parts, "trainer"),
+        "share of replicates with a prediction error above the certified one (none; the largest of "
+        "{total} is {most:.2g} of it)",
+    )

@@ -26,8 +26,6 @@ from neurotron.lab.figures.view import View, select_at_most
 from neurotron.lab.results.summary import bootstrap, median
 from neurotron.theory import Theorem1
 
-__all__ = ["by_batch_size", "shown_by_batch_size"]
-
 MOST_PANELS = 6
 BATCH_SIZE = "batch size b"
 MEASURED, SAMPLES = OF_ALGORITHM["neuro-tron"], Style("#009E73", "triangle-up", "dash")

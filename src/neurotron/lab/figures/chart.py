@@ -11,12 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.lab.figures.grid import Grid, Scale
-from neurotron.lab.figures.styles import REGION, Style
-
-__all__ = [
-    "ERROR", "STEPS", "Chart", "Line", "Number", "Panel", "line_of", "shorten", "spread", "wrapped",
-]  # fmt: skip
+from neurotron.lab.figures.styles import Style
 
 MOST_POINTS = 150
 """Of a line: as many as the eye tells apart in a panel."""
@@ -70,13 +65,17 @@ class Panel:
     lines: tuple[Line, ...]
     ticks: tuple[str, ...] = ()
     """Names along the horizontal axis, at 0, 1, 2, …; none for a numeric axis."""
-    grid: Grid | None = None
-    """The cells, if it is a heat map."""
+    cells: Any = None
+    """What it shows below its lines and draws itself, such as the cells of a heat map.
+
+    It has `is_empty`, and the methods `traces(chart, panel)`, which returns it for Plotly in plain
+    values, `draw(axes, chart, panel)` on axes of matplotlib, and `numbers(panel)`.
+    """
 
     @property
     def is_empty(self) -> bool:
         """Whether there is nothing to draw."""
-        cells = self.grid is not None and not self.grid.is_empty
+        cells = self.cells is not None and not self.cells.is_empty
         return not cells and not any(len(line.x) for line in self.lines)
 
 
@@ -114,10 +113,12 @@ class Chart:
     """What the low and high ends of its numbers are."""
     reference: float | None = None
     """A height to mark, as 1 among ratios."""
-    scale: Scale | None = None
-    """The colours of a heat map."""
-    region: str = ""
-    """What is outlined on a heat map."""
+    scale: Any = None
+    """The scale of the colours of a heat map.
+
+    It has a `label`, `colours` from one end to the other, and the methods `ticks()`, which returns
+    places from 0 to 1 and their words, and `draw(figure, axes)` for matplotlib.
+    """
     columns: int | None = None
     """Panels side by side in print, if that matters."""
     short_title: str = ""
@@ -130,15 +131,13 @@ class Chart:
 
     @property
     def lines(self) -> tuple[Line, ...]:
-        """All lines and dots; a heat map has none."""
+        """All lines and dots."""
         return tuple(line for panel in self.panels for line in panel.lines)
 
     @property
     def legend(self) -> dict[str, Line]:
         """The lines of the legend, one for each name."""
         found: dict[str, Line] = {}
-        if any(panel.grid is not None and panel.grid.borders() for panel in self.panels):
-            found[self.region] = Line(self.region, np.empty(0), np.empty(0), REGION)
         for line in self.lines:
             found.setdefault(line.name, line)
         return found
@@ -180,9 +179,10 @@ class Chart:
 
         Dots are left out: there are too many, and their median is a separate point.
         """
-        found = []
+        found: list[Number] = []
         for panel in self.panels:
-            found += _cells(panel)
+            if panel.cells is not None:
+                found += panel.cells.numbers(panel)
             for line in panel.lines:
                 if not len(line.x) or (not line.joined and line.low is None):
                     continue
@@ -196,20 +196,6 @@ class Chart:
                     )
                     found.append(Number(panel.title, line.name, at, float(line.y[i]), low, high))
         return found
-
-
-def _cells(panel: Panel) -> list[Number]:
-    """Return the numbers of a heat map, row by row."""
-    if panel.grid is None:
-        return []
-    rows, marked = panel.grid.rows, panel.grid.marked
-    return [
-        Number(
-            panel.title, rows[i], panel.ticks[j] + (" (outlined)" if marked[i, j] else ""),
-            *(float(part[i, j]) for part in (panel.grid.values, panel.grid.low, panel.grid.high)),
-        )
-        for i, j in np.argwhere(~np.isnan(panel.grid.values)).tolist()
-    ]  # fmt: skip
 
 
 def _heights(panel: Panel) -> tuple[float, float]:

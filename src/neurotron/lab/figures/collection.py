@@ -10,16 +10,13 @@ from functools import partial
 
 from neurotron import _check
 from neurotron.lab.figures.batch_size import by_batch_size, shown_by_batch_size
-from neurotron.lab.figures.certified_runs import certified_runs
 from neurotron.lab.figures.chart import Chart
 from neurotron.lab.figures.outcomes import final_errors, mirror, paired_errors, success_rates
 from neurotron.lab.figures.paper import paper_charts, shown_by_paper
-from neurotron.lab.figures.trajectories import compare, levels_of
+from neurotron.lab.figures.trajectories import certified_runs, compare, levels_of
 from neurotron.lab.figures.view import LevelSweep, View
 from neurotron.lab.results.results import Results, called, once
 from neurotron.lab.training.runs import Runs
-
-__all__ = ["MOST_CHARTS", "chart_name", "charts", "training_charts"]
 
 MOST_CHARTS = 40
 """Of one study: more than anybody reads."""
@@ -61,7 +58,7 @@ def _charts(results: Runs) -> tuple[Chart, ...]:
     compared = {setting for setting, *_ in shown_by_batch_size(view)}
     alone = [setting for setting in view.settings if setting not in compared]
     ends = [
-        *_over_levels(view), *_by_trainer(view, alone),
+        *_over_levels(view), *paired_errors(view, alone), *mirror(view),
         *certified_runs(view, alone or view.settings),
     ]  # fmt: skip
     every = list(_errors_over_steps(view))
@@ -138,22 +135,6 @@ def _over_levels(view: View) -> Iterator[Chart]:
         if any(len(sweep.trainers) > 1 for sweep in sweeps):
             title = f"How often the filter is found, {by}"
             yield success_rates(view, f"success-rates-{name}", title, sweeps, about)
-
-
-def _by_trainer(view: View, paired: list[str]) -> Iterator[Chart]:
-    """Yield the charts of where runs end: errors in pairs of trainers, and cosines with w*."""
-    pairs = paired_errors(
-        view, paired, "paired-errors", "Trainer against trainer on the same data",
-        "The final error of the first trainer of each setting divided by that of each other "
-        "trainer, on the same network and data and under the same attack.",
-    )  # fmt: skip
-    sides = mirror(
-        view, "mirror-filter", "Which runs found the true filter, and which its mirror image",
-        "The cosine of the final weights with the true filter w*. At the top weights point to w*, "
-        "at the bottom to its mirror image −w*, which fits half of the signal equally well.",
-    )  # fmt: skip
-    yield from (replace(chart, short_title="Paired errors") for chart in pairs)
-    yield from (replace(chart, short_title="The mirror image") for chart in sides)
 
 
 def chart_name(*parts: str) -> str:

@@ -1,4 +1,4 @@
-"""Charts of one result: a run, a certificate, a verification, a diagnosis."""
+"""Charts of one result: a run, a certificate, a verification, a diagnosis, an audit."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neurotron import _check
+from neurotron._digits import percent
 from neurotron._types import Array, Index
+from neurotron.guarantees import Certificate, Verification
 from neurotron.lab.figures.chart import (
     ERROR,
     MOST_POINTS,
@@ -25,16 +27,11 @@ from neurotron.lab.figures.render_matplotlib import draw
 from neurotron.lab.figures.styles import PLAIN, Style, shades, styles
 
 if TYPE_CHECKING:
+    from neurotron.auditing.report import Audit
     from neurotron.estimators import Diagnosis
-    from neurotron.guarantees import TrainingCertificate
-    from neurotron.guarantees.verify import Verification
+    from neurotron.guarantee import Guarantee
     from neurotron.trainers import Arm, Trainer
     from neurotron.trajectories import Trajectories
-
-__all__ = [
-    "certificate_chart", "certified_lines", "diagnosis_chart", "plot", "run_chart", "run_lines",
-    "verification_chart",
-]  # fmt: skip
 
 MOST_LETTERS = 80
 """Of a name in the legend, so that it stays inside the picture."""
@@ -49,6 +46,12 @@ POINTS = 200
 NEAREST = 0.05
 """The share of labels nearest to the model that is not drawn: on a log axis they would take most of
 the room."""
+MOST_ATTACKS = 24
+"""Columns of the figure; the attacks that do most harm are shown."""
+TALLEST = 3.0
+"""A ceiling that is more than so many times as high as the largest damage is not drawn."""
+DAMAGE = Style("#D55E00", "circle", "solid")
+CEILING = Style("#0072B2", "diamond", "dash")
 
 
 def run_chart(run: Trajectories) -> Chart:
@@ -118,7 +121,7 @@ def certified_lines(
     return lines
 
 
-def _lines(certificate: TrainingCertificate) -> list[Line]:
+def _lines(certificate: Certificate) -> list[Line]:
     """Return the lines of a certificate; one line if it was measured."""
     steps, roots = certificate.at_steps, np.sqrt(certificate.mean_square_bounds)
     if certificate.kind == "measured":
@@ -128,7 +131,7 @@ def _lines(certificate: TrainingCertificate) -> list[Line]:
     )
 
 
-def certificate_chart(certificate: TrainingCertificate, run: Trajectories | None = None) -> Chart:
+def certificate_chart(certificate: Certificate, run: Trajectories | None = None) -> Chart:
     """Return the chart of a certificate, with the arms of a run if given."""
     lines = _lines(certificate)
     if run is not None and not run.has_errors:
@@ -142,6 +145,18 @@ def certificate_chart(certificate: TrainingCertificate, run: Trajectories | None
         lines.append(Line(name, line.x, line.y, line.style))
     caption = "The guaranteed error after each number of steps."
     return Chart("certificate", "", caption, STEPS, ERROR, (Panel("", tuple(lines)),))
+
+
+def guarantee_chart(guarantee: Guarantee, run: Trajectories | None = None) -> Chart:
+    """Return the chart of a certificate or a verification; other guarantees have none."""
+    if isinstance(guarantee, Certificate):
+        return certificate_chart(guarantee, run)
+    if isinstance(guarantee, Verification) and run is None:
+        return verification_chart(guarantee)
+    drawn = "a Verification" if run is None else "a run beside a Certificate only"
+    raise _check.InputError(
+        f"a {type(guarantee).__name__} has no picture: plot a Certificate, or {drawn}"
+    )
 
 
 def verification_chart(verification: Verification) -> Chart:
@@ -203,3 +218,59 @@ def diagnosis_chart(diagnosis: Diagnosis) -> Chart:
         "diagnosis", title, caption, "distance from the model, |residual|",
         "share of labels further off", (Panel("", tuple(lines)),),
     )  # fmt: skip
+
+
+def audit_chart(audit: Audit) -> Chart:
+    """Return the chart of an audit: what attacks with the largest budget do, and the ceiling."""
+    from neurotron.auditing.wording import level_name  # not to draw the charts of a study
+
+    budget = audit.largest
+    level = budget.bound, budget.share, budget.rows
+    found = [one for one in audit.damages if (one.bound, one.share, one.rows) == level]
+    found = sorted(found, key=lambda one: -one.relative.estimate)[:MOST_ATTACKS]
+    known = [
+        (place, *(end if math.isfinite(end) else rise.estimate for end in rise))
+        for place, rise in enumerate(one.relative for one in found)
+        if math.isfinite(rise.estimate)
+    ]
+    x, y, low, high = np.array(known, np.float64).reshape(-1, 4).T
+    damage = Line("measured", x, 100.0 * y, DAMAGE, 100.0 * low, 100.0 * high, joined=False)
+    tolerance = None if audit.tolerance is None else 100.0 * audit.tolerance
+    heights = [0.0, tolerance or 0.0, *100.0 * low, *100.0 * high]
+    text = (
+        "By how much the error (RMSE) on untouched test rows rises, in percent of the error "
+        f"without an attack. Points are means over {audit.splits} splits of the table, and bars "
+        f"are their 95 % intervals. The budget is {level_name(*level[:2])}: the share of labels, "
+        "and their change."
+    )
+    ceilings = []
+    limits = [one.relative for one in audit.ceilings if (one.bound, one.share, one.rows) == level]
+    if limits and limits[0] is not None:
+        top = 100.0 * limits[0].estimate
+        if top > TALLEST * max(heights):
+            text += f" Above the figure, the ceiling is at {top:,.0f} %."
+        else:
+            ends = np.array([-0.4, len(found) - 0.6])
+            ceilings.append(Line("ceiling", ends, np.full(2, top), CEILING, is_limit=True))
+            heights.append(top)
+            text += (
+                " No attack within the budget exceeds the ceiling, which is a mean over the same "
+                "splits: a bar may reach above it, because splits differ."
+            )
+    if audit.tolerance is not None:
+        text += f" The dotted line is the tolerance, {percent(audit.tolerance)}."
+    room = 0.06 * (max(heights) - min(heights)) or 1.0
+    return Chart(
+        "damage",
+        "What each attack does to the error",
+        text,
+        "",
+        "rise of the error, %",
+        (Panel("", (damage, *ceilings), tuple(one.attack for one in found)),),
+        f"bars: 95 % intervals over {audit.splits} splits",
+        x_log=False,
+        y_log=False,
+        y_range=(min(heights) - room, max(heights) + room),
+        reference=tolerance,
+        short_title="Damage by attack",
+    )

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
+from neurotron._intervals import Interval
 from neurotron._types import Array
 from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
 from neurotron.lab.figures.trajectories import MOST_LINES, MOST_PANELS, present, settings_said
 from neurotron.lab.figures.view import ArmKey, Ends, LevelSweep, View, evenly, select_at_most
-from neurotron.lab.results.summary import Interval, bootstrap, median, rate
-from neurotron.lab.training.levels import Level, divided, over_levels
+from neurotron.lab.results.summary import bootstrap, median, rate
 from neurotron.lab.training.runs import EXACT
-
-__all__ = ["final_errors", "mirror", "paired_errors", "success_rates"]
+from neurotron.lab.training.summary import Level, divided, over_levels
 
 MOST_DOTS = 400
 X_LABELS = {
@@ -100,7 +99,7 @@ def _line(
 ) -> Line | None:
     points = []
     for i, level in enumerate(levels):
-        ended = view.end(sweep.setting, ArmKey(trainer, sweep.attack, level))
+        ended = view.ends[sweep.setting].get(ArmKey(trainer, sweep.attack, level))
         found = None if ended is None else measure(ended)
         if found is not None:
             points.append((i + offset, *found))
@@ -110,9 +109,7 @@ def _line(
     return Line(trainer, x, y, view.styles[trainer], low, high)
 
 
-def paired_errors(
-    view: View, settings: Sequence[str], name: str, title: str, about: str
-) -> Iterator[Chart]:
+def paired_errors(view: View, settings: Sequence[str]) -> Iterator[Chart]:
     """Yield the final errors of the first trainer of each of some settings over the others'.
 
     A pair is two runs on the same network, data and attack; a replicate counts with its median
@@ -144,9 +141,11 @@ def paired_errors(
         shown, fewer = select_at_most("settings", panels, MOST_PANELS)
         over = view.replicates(paired)
         caption = (
-            f"{about} Below 1 the first trainer is better. Each dot is the median of a "
-            f"replicate ({over}) over the levels of the attack. The marker is the median of the "
-            f"dots, and the bar is its 95 % bootstrap interval.{left_out}{fewer}"
+            "The final error of the first trainer of each setting divided by that of each other "
+            "trainer, on the same network and data and under the same attack. Below 1 the first "
+            f"trainer is better. Each dot is the median of a replicate ({over}) over the levels of "
+            "the attack. The marker is the median of the dots, and the bar is its 95 % bootstrap "
+            f"interval.{left_out}{fewer}"
         )
         if exact:
             caption += (
@@ -160,29 +159,28 @@ def paired_errors(
             )
         note = f"below 1 the first trainer is better; dots: {over}; bars: 95 % intervals"
         yield Chart(
-            name, title, caption, "", "ratio of the final errors", tuple(shown), note, x_log=False,
-            reference=1.0,
+            "paired-errors", "Trainer against trainer on the same data", caption, "",
+            "ratio of the final errors", tuple(shown), note, x_log=False, reference=1.0,
+            short_title="Paired errors",
         )  # fmt: skip
 
 
 def _is_exact(view: View, setting: str, trainer: str) -> bool:
     """Tell whether the median error of a trainer under attack is no more than rounding."""
     ends = [
-        view.ends[setting, arm].errors
-        for met, arm in view.arms[setting].items()
-        if met.trainer == trainer and met.level[0] * met.level[1] > 0.0
-        and (setting, arm) in view.ends
-    ]  # fmt: skip
+        ended.errors
+        for met, ended in view.ends[setting].items()
+        if met.trainer == trainer and met.is_attacked
+    ]
     return bool(ends) and bool(median(np.concatenate(ends)) < EXACT)
 
 
 def _ratios(view: View, setting: str, lead: str, rival: str) -> Array:
-    table, arms = [], view.arms[setting]
-    for met, arm in arms.items():
-        other = arms.get(met._replace(trainer=rival))
-        if met.trainer == lead and other is not None and met.level[0] * met.level[1] > 0.0:
-            errors = (view.ends[setting, one].errors for one in (arm, other))
-            table.append(divided(*errors))
+    table, ends = [], view.ends[setting]
+    for met, ended in ends.items():
+        other = ends.get(met._replace(trainer=rival))
+        if met.trainer == lead and other is not None and met.is_attacked:
+            table.append(divided(ended.errors, other.errors))
     return over_levels(table) if table else np.empty(0)
 
 
@@ -203,7 +201,7 @@ def _dots_and_middle(view: View, rival: str, place: int, values: Array) -> Itera
         yield Line(rival, np.array([float(place)]), y, style, low, high, joined=False)
 
 
-def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
+def mirror(view: View) -> Iterator[Chart]:
     """Yield the cosine of the final weights of every run with w*, trainer by trainer."""
     chosen = _compared(view)
     settings, left_out = select_at_most("settings", list(chosen), MOST_PANELS)
@@ -213,35 +211,35 @@ def mirror(view: View, name: str, title: str, about: str) -> Iterator[Chart]:
         left_out += fewer if fewer not in left_out else ""
         arms = [chosen[setting][trainer] for trainer in trainers]
         dots = [
-            _cosines(view, setting, trainer, met, i)
+            _cosines(view, trainer, met, i)
             for i, (trainer, met) in enumerate(zip(trainers, arms, strict=True))
         ]
         most = max(most, *(len(line.x) for line in dots))
-        ticks = [
-            f"{trainer}\n{_found(view, setting, met)}"
-            for trainer, met in zip(trainers, arms, strict=True)
-        ]
+        ticks = [f"{trainer}\n{_found(met)}" for trainer, met in zip(trainers, arms, strict=True)]
         lines = tuple(line.thinned(MOST_DOTS) for line in dots)
         panels.append(Panel(view.results.titles[setting], lines, tuple(ticks)))
     if not panels:
         return
     caption = (
-        f"{about} Each dot is one run ({view.replicates(settings)} at every level of the attack), "
+        "The cosine of the final weights with the true filter w*. At the top weights point to w*, "
+        "at the bottom to its mirror image −w*, which fits half of the signal equally well. "
+        f"Each dot is one run ({view.replicates(settings)} at every level of the attack), "
         "and below each trainer is the number of its runs that found w*. The dots of a column are "
         f"in the order of the levels of the attack. Runs that diverged have no dot.{left_out}"
     )
     if most > MOST_DOTS:
         caption += f" A column shows at most {MOST_DOTS} dots, even if there are more runs."
     yield Chart(
-        name, title, caption, "", "cosine with w*", tuple(panels),
+        "mirror-filter", "Which runs found the true filter, and which its mirror image", caption,
+        "", "cosine with w*", tuple(panels),
         "one dot per run; below each trainer: how many of its runs found w*", x_log=False,
-        y_log=False, y_range=(-1.12, 1.12), reference=0.0,
+        y_log=False, y_range=(-1.12, 1.12), reference=0.0, short_title="The mirror image",
         y_ticks=((1.0, "found\nw*"), (0.0, "0"), (-1.0, "mirror\n−w*")),
     )  # fmt: skip
 
 
-Met = list[tuple[ArmKey, str]]
-"""Arms, by what they are and by name."""
+Met = list[tuple[ArmKey, Ends]]
+"""Arms, and how their runs ended."""
 
 
 def _compared(view: View) -> dict[str, dict[str, Met]]:
@@ -262,8 +260,8 @@ def _rivals(view: View, setting: str) -> dict[str, Met]:
     If no attack is met by several trainers, all arms count; an attack with the labels of another
     filter never does, because w* is then not the only filter that fits.
     """
-    met = [(key, arm) for key, arm in view.arms[setting].items() if key.attack != "impersonation"]
-    attacked = [(key, arm) for key, arm in met if key.level[0] * key.level[1] > 0.0] or met
+    met = [(key, arm) for key, arm in view.ends[setting].items() if key.attack != "impersonation"]
+    attacked = [(key, arm) for key, arm in met if key.is_attacked] or met
     meetings = Counter(key[1:] for key, _ in attacked)
     shared = [(key, arm) for key, arm in attacked if meetings[key[1:]] > 1] or attacked
     found: dict[str, Met] = {}
@@ -272,19 +270,17 @@ def _rivals(view: View, setting: str) -> dict[str, Met]:
     return found
 
 
-def _found(view: View, setting: str, arms: Met) -> str:
+def _found(arms: Met) -> str:
     """Return in words how many runs of a trainer found the filter."""
-    ends = [view.ends[setting, arm] for _, arm in arms]
-    found = sum(ended.count("recovered") for ended in ends)
-    return f"{found:,} of {sum(len(ended.errors) for ended in ends):,}"
+    found = sum(ended.count("recovered") for _, ended in arms)
+    return f"{found:,} of {sum(len(ended.errors) for _, ended in arms):,}"
 
 
-def _cosines(view: View, setting: str, trainer: str, arms: Met, place: int) -> Line:
+def _cosines(view: View, trainer: str, arms: Met, place: int) -> Line:
     """Return a dot for every run of a trainer."""
     dots = []
-    for met, arm in arms:
+    for met, ended in arms:
         level = f"θ = {met.level[0]:g}, β = {met.level[1]:g}"
-        ended = view.ends[setting, arm]
         shown = (ended.outcomes != "diverged") & np.isfinite(ended.cosines)
         dots += [
             (cosine, f"replicate {replicate}, {level}")

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from neurotron.lab.claims.catalog import PAPER
+from neurotron.lab.claims.catalog import CLAIMS
 from neurotron.lab.claims.measuring import ATTACK, levels_met, table1
 from neurotron.lab.claims.paper import COMPARED as COMPARABLE
 from neurotron.lab.claims.paper import PUBLISHED_STEP_SIZES, comparable
@@ -24,9 +24,7 @@ from neurotron.lab.figures.trajectories import (
 )
 from neurotron.lab.figures.view import LevelSweep, View, with_honest
 from neurotron.lab.results.summary import bootstrap
-from neurotron.lab.training.levels import Level, attacked, longest
-
-__all__ = ["paper_charts", "shown_by_paper"]
+from neurotron.lab.training.summary import Level, attacked, longest
 
 COMPARED = ("neuro-tron", "first-sample-sgd", "sgd")
 """The algorithms of figures 1 to 6."""
@@ -81,7 +79,8 @@ def shown_by_paper(view: View) -> set[tuple[str, str, str]]:
 
 def _is_about_paper(view: View) -> bool:
     """Tell whether a study names a claim of the paper."""
-    return any(claim.name in view.results.spec["claims"] for claim in PAPER)
+    names = {*CLAIMS} & {*view.results.spec["claims"]}
+    return any(CLAIMS[name].study == "paper" for name in names)
 
 
 def _columns(view: View) -> list[Column]:

@@ -13,10 +13,6 @@ from neurotron import _check
 from neurotron._extras import require
 from neurotron._text import wrap
 from neurotron.lab.figures.chart import Chart, Line, Panel, shorten, wrapped
-from neurotron.lab.figures.grid import COLOURS, Grid, Scale, is_dark
-from neurotron.lab.figures.styles import REGION
-
-__all__ = ["check_picture", "draw", "encode", "save"]
 
 FORMATS = (".png", ".pdf", ".svg")
 DASHES = {"solid": "-", "dash": "--", "dashdot": "-.", "dot": ":"}
@@ -64,7 +60,7 @@ def _drawn(chart: Chart) -> Any:
     figure.suptitle(_plain(shorten(chart.title, int(0.75 * most))), size=11)
     figure.supylabel(_plain(chart.y_label), size=8)
     if chart.scale is not None:
-        _draw_scale(figure, axes, chart.scale)
+        chart.scale.draw(figure, axes)
     entries = [*zip(map(_handle, chart.legend.values()), names, strict=True)]
     in_rows = [entry for i in range(per_row) for entry in entries[i::per_row]]  # not columns
     legend = figure.legend(
@@ -133,8 +129,8 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
         axes.axhline(chart.reference, color="#767676", linewidth=0.8, linestyle=":")
     for line in panel.lines:
         _draw_line(axes, line, bool(panel.ticks))
-    if panel.grid is not None:
-        _draw_cells(axes, chart, panel)
+    if panel.cells is not None:
+        panel.cells.draw(axes, chart, panel)
     if panel.ticks:
         names = [_plain(tick) for tick in _tick_names(panel.ticks)]
         look: dict[str, Any] = {"rotation": 20, "ha": "right"} if _is_long(panel.ticks) else {}
@@ -147,7 +143,7 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:
         if is_log:
             _mark_powers(axis)
     axes.tick_params(labelsize=7.5)
-    if panel.grid is None:
+    if panel.cells is None:
         axes.grid(alpha=0.25, linewidth=0.6)
 
 
@@ -169,53 +165,6 @@ def _draw_line(axes: Any, line: Line, ticked: bool) -> None:
         axes.vlines(line.x, *band, color=colour, linewidth=1.2)
     else:
         axes.fill_between(line.x, *band, color=colour, alpha=0.15, linewidth=0)
-
-
-def _draw_cells(axes: Any, chart: Chart, panel: Panel) -> None:
-    """Draw the cells of a panel, each with its number, and the outline over them."""
-    assert panel.grid is not None
-    assert chart.scale is not None
-    places = chart.scale.places(panel.grid.values)
-    columns, rows = range(len(panel.ticks) + 1), range(len(panel.grid.rows) + 1)
-    axes.pcolormesh(
-        [x - 0.5 for x in columns], [y - 0.5 for y in rows], places, cmap=_colours(),
-        vmin=0.0, vmax=1.0, edgecolors="white", linewidth=0.6,
-    )  # fmt: skip
-    _write_numbers(axes, chart.scale, panel.grid, places)
-    borders = panel.grid.borders()
-    x = [place for x0, _, x1, _ in borders for place in (x0, x1, math.nan)]
-    y = [place for _, y0, _, y1 in borders for place in (y0, y1, math.nan)]
-    for colour, width, dash in (("white", 3.2, "-"), (REGION.colour, 1.5, (0, (3, 1.5)))):
-        if borders:
-            axes.plot(
-                x, y, color=colour, linewidth=width, linestyle=dash, clip_on=False,
-                solid_capstyle="projecting",
-            )  # fmt: skip
-    axes.set_yticks(range(len(panel.grid.rows)), panel.grid.rows)
-
-
-def _write_numbers(axes: Any, scale: Scale, grid: Grid, places: Any) -> None:
-    """Write into each cell its number, as large as fits all of them."""
-    longest = max(5, *(len(scale.word(value)) for value in grid.values.flat))
-    size = min(8.0, 240.0 / (len(grid.values[0]) * longest))
-    for i, row in enumerate(grid.values):
-        for j, value in enumerate(row):
-            colour = "white" if is_dark(places[i, j]) else "black"
-            word = scale.word(value)
-            axes.text(j, i, word, size=size, color=colour, ha="center", va="center")
-
-
-def _draw_scale(figure: Any, axes: Any, scale: Scale) -> None:
-    """Draw the scale of colours, with its words."""
-    places, words = zip(*scale.ticks(), strict=True) if scale.ticks() else ((), ())
-    colours = require("matplotlib.cm").ScalarMappable(cmap=_colours())
-    bar = figure.colorbar(colours, ax=axes.ravel().tolist(), aspect=40)
-    bar.set_ticks(places, labels=words)
-    bar.ax.tick_params(labelsize=7, length=2)
-
-
-def _colours() -> Any:
-    return require("matplotlib.colors").LinearSegmentedColormap.from_list("cells", COLOURS)
 
 
 def _handle(line: Line) -> Any:

@@ -13,16 +13,14 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.lab.figures.chart import Chart, Line, Panel, wrapped
-from neurotron.lab.figures.grid import COLOURS, is_dark
-from neurotron.lab.figures.styles import REGION
-
-__all__ = ["panel_figure"]
 
 
 def panel_figure(chart: Chart, panel: Panel) -> dict[str, Any]:
     """Return data and layout of a panel as Plotly takes them, in plain values for JSON."""
-    traces = [trace for line in panel.lines for trace in _traces(line, bool(panel.ticks))]
-    traces += _cells(chart, panel)
+    drawn = (line for line in panel.lines if len(line.x))
+    traces = [trace for line in drawn for trace in _traces(line, bool(panel.ticks))]
+    if panel.cells is not None:
+        traces += panel.cells.traces(chart, panel)
     layout = {"xaxis": _x_axis(chart, panel), "yaxis": _y_axis(chart, panel)}
     return {"data": traces, "layout": layout}
 
@@ -42,9 +40,6 @@ def _y_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
         "title": {"text": _escape(chart.y_label)}, "type": "log" if chart.y_log else "linear",
         "exponentformat": "power" if chart.y_log else "none",
     }  # fmt: skip
-    if panel.grid is not None:
-        texts = [_escape(row) for row in panel.grid.rows]
-        axis |= {"tickvals": list(range(len(texts))), "ticktext": texts}
     if chart.y_ticks:
         places, words = zip(*chart.y_ticks, strict=True)
         axis |= {"tickvals": list(places), "ticktext": [_lines(word) for word in words]}
@@ -54,58 +49,6 @@ def _y_axis(chart: Chart, panel: Panel) -> dict[str, Any]:
         low, high = chart.heights
         return axis | {"range": [math.log10(low) - 0.2, math.log10(high) + 0.2]}
     return axis
-
-
-def _cells(chart: Chart, panel: Panel) -> list[dict[str, Any]]:
-    """Return the cells of a heat map and their outline, which is visible on every colour.
-
-    Dark cells with white numbers and bright cells with black numbers are separate traces.
-    """
-    grid, scale = panel.grid, chart.scale
-    if grid is None or scale is None:
-        return []
-    places, last = scale.places(grid.values), len(COLOURS) - 1
-    dark = is_dark(places)
-    cells: dict[str, Any] = {
-        "type": "heatmap", "meta": panel.title, "zmin": 0.0, "zmax": 1.0, "xgap": 1, "ygap": 1,
-        "colorscale": [[i / last, colour] for i, colour in enumerate(COLOURS)],
-        "texttemplate": "%{text}", "showscale": False, "hoverongaps": False,
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }  # fmt: skip
-    words = np.array([[scale.word(value) for value in row] for row in grid.values.tolist()])
-    rows, columns = words.shape
-    hovers = np.array(
-        [[_cell_hover(chart, panel, i, j) for j in range(columns)] for i in range(rows)]
-    )
-    traces = [
-        cells | {
-            "z": _rows(np.where(here, places, np.nan)), "textfont": {"color": colour},
-            "text": np.where(here, words, "").tolist(),
-            "hovertext": np.where(here, hovers, "").tolist(),
-        }
-        for here, colour in ((dark, "#ffffff"), (~dark, "#000000"))
-        if not np.isnan(places[here]).all()
-    ]  # fmt: skip
-    x = [place for x0, _, x1, _ in grid.borders() for place in (x0, x1, None)]
-    y = [place for _, y0, _, y1 in grid.borders() for place in (y0, y1, None)]
-    outline: dict[str, Any] = {
-        "type": "scatter", "meta": chart.region, "mode": "lines", "x": x, "y": y,
-        "hoverinfo": "skip", "showlegend": False, "cliponaxis": False,
-    }  # fmt: skip
-    looks = {"color": "#ffffff", "width": 5}, {"color": REGION.colour, "width": 2, "dash": "dot"}
-    return [*traces, *(outline | {"line": look} for look in looks if x)]
-
-
-def _cell_hover(chart: Chart, panel: Panel, i: int, j: int) -> str:
-    assert panel.grid is not None
-    value, low, high = (part[i, j] for part in (panel.grid.values, panel.grid.low, panel.grid.high))
-    where = f"{chart.y_label} {panel.grid.rows[i]}, {chart.x_label} {panel.ticks[j]}"
-    return f"{_escape(where)}<br>{value:.3g} ({low:.3g} … {high:.3g})"
-
-
-def _rows(table: Array) -> list[list[float | None]]:
-    """Return a table for JSON: what is not a number is null."""
-    return [[None if math.isnan(z) else round(z, 4) for z in row] for row in table.tolist()]
 
 
 def _traces(line: Line, ticked: bool) -> list[dict[str, Any]]:

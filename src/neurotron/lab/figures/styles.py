@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-__all__ = ["PLAIN", "REGION", "Style", "shades", "styles"]
-
 
 class Style(NamedTuple):
     """The look of a line.
@@ -41,8 +39,6 @@ OTHERS = (
 )
 PLAIN = Style("#767676", "circle", "dot")
 """Of what is not a trainer: a limit, a reference."""
-REGION = Style("#111111", "none", "dash")
-"""Of the outline on a heat map: over a white line, to be seen on every colour."""
 
 DASHES = ("solid", "dash", "dashdot", "dot")
 

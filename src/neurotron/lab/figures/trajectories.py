@@ -1,17 +1,24 @@
-"""Errors over steps."""
+"""Errors over steps, measured and certified."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
-from neurotron.lab.figures.chart import ERROR, STEPS, Chart, Line, Panel
+import numpy as np
+import polars as pl
+
+from neurotron.lab.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
+from neurotron.lab.figures.one_result import certified_lines
 from neurotron.lab.figures.styles import Style, shades
 from neurotron.lab.figures.view import BANDS, LevelSweep, View, select_at_most
-
-__all__ = ["compare", "levels_of", "over_steps", "panel_of_levels", "present", "settings_said"]
+from neurotron.lab.training.columns import COURSES
+from neurotron.lab.training.summary import certified
 
 MOST_PANELS = 12
 MOST_LINES = 8
+MOST_CERTIFIED = 6
+"""Panels of certified runs."""
 
 
 def levels_of(view: View, name: str, title: str, sweeps: Sequence[LevelSweep], about: str) -> Chart:
@@ -85,3 +92,54 @@ def settings_said(view: View, sweeps: Sequence[LevelSweep]) -> tuple[str, list[s
 def present(lines: Sequence[Line | None]) -> tuple[Line, ...]:
     """Return the lines that are present, without the missing ones."""
     return tuple(line for line in lines if line is not None)
+
+
+def certified_runs(view: View, settings: Sequence[str]) -> Iterator[Chart]:
+    """Yield the chart of certified and measured trajectories, if something is certified.
+
+    A panel shows the run of one of the settings that came closest to its radius.
+    """
+    runs = certified(view.results)
+    attacked = pl.col("bound") * pl.col("probability") > 0.0
+    closest = (
+        runs.with_columns(attacked=attacked)
+        .sort("attacked", "part", descending=True, nulls_last=True)
+        .unique("setting", keep="first", maintain_order=True)
+    )
+    rows = sorted(
+        closest.filter(pl.col("setting").is_in(settings)).iter_rows(named=True),
+        key=lambda row: settings.index(row["setting"]),
+    )
+    shown, left_out = select_at_most("settings", rows, MOST_CERTIFIED)
+    if shown:
+        outside = int((runs["part"] > 1.0).sum())
+        yield Chart(
+            "certificate", "Certified and measured errors",
+            "What was guaranteed before training, and what was measured. A certificate holds for "
+            "the network of its run and for every attacker within the budget; the measured line is "
+            "the run under the attack that it met. Each panel shows the run of its setting that "
+            "came closest to its radius, under attack if there is one. The dotted line is the best "
+            "possible bound, for a step size that goes to zero and ever more steps; a run can end "
+            f"below it. Of {len(runs):,} runs whose certificate is better than their starting "
+            f"point, {outside:,} ended outside their radius, which allows for rounding errors."
+            f"{left_out}",
+            STEPS, ERROR, tuple(_panel(view, row) for row in shown),
+            "for each setting, the run that came closest to its certified radius",
+        )  # fmt: skip
+
+
+def _panel(view: View, row: dict[str, Any]) -> Panel:
+    """Return the course of a run: what was certified, and what was measured."""
+    setting = row["setting"]
+    unit = {name: row[name] for name in ("setting", "replicate", "arm")}
+    stored = view.results.table.filter(**unit).row(0, named=True)
+    steps, roots, radii = (np.asarray(stored[name] or ()) for name in COURSES)
+    limit, sure = stored["certified_limit"] or 0.0, view.results.confidence_text
+    lines = certified_lines(steps, roots, radii, limit, sure)
+    name, style = f"measured: {row['trainer']}", view.styles[row["trainer"]]
+    here = view.results.runs.filter(setting=setting)
+    is_this = (here["arm"] == row["arm"]) & (here["replicate"] == row["replicate"])
+    errors = view.errors[setting][is_this.to_numpy()][0]
+    measured = line_of(name, view.steps[setting], errors, style)
+    level = f"{row['attack']} θ = {row['bound']:g}, β = {row['probability']:g}"
+    return Panel(f"{view.results.titles[setting]}, {level}", (*lines, measured))

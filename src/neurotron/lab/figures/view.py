@@ -14,14 +14,10 @@ from neurotron._digits import counted
 from neurotron._types import Array, Index
 from neurotron.lab.figures.chart import MOST_POINTS, Line, line_of, spread
 from neurotron.lab.figures.styles import Style, styles
-from neurotron.lab.training.levels import Level, attacked, longest
+from neurotron.lab.training.summary import Level, attacked, longest
 
 if TYPE_CHECKING:
     from neurotron.lab.training.runs import Runs
-
-__all__ = [
-    "BANDS", "ArmKey", "Ends", "LevelSweep", "View", "evenly", "select_at_most", "with_honest",
-]  # fmt: skip
 
 BAND = 0.1, 0.9
 BANDS = "median and middle 80 %"
@@ -34,6 +30,11 @@ class ArmKey(NamedTuple):
     attack: str
     """As the study has it, with its settings."""
     level: Level
+
+    @property
+    def is_attacked(self) -> bool:
+        """Whether labels are changed at this level."""
+        return self.level[0] * self.level[1] > 0.0
 
 
 class LevelSweep(NamedTuple):
@@ -99,19 +100,9 @@ class View:
         there = set(self.results.runs["setting"].unique())
         return [name for name in self.results.titles if name in there]
 
-    @cached_property
-    def arms(self) -> dict[str, dict[ArmKey, str]]:
-        """The names of the arms of each setting, by trainer and attack."""
-        found: dict[str, dict[ArmKey, str]] = {}
-        for row in self.results.arms.iter_rows(named=True):
-            level = row["bound"], row["probability"]
-            met = ArmKey(row["trainer"], row["attack_text"], level)
-            found.setdefault(row["setting"], {})[met] = row["arm"]
-        return found
-
     def trainers(self, setting: str) -> list[str]:
         """Return the trainers of a setting, in the order of its arms."""
-        return list(dict.fromkeys(met.trainer for met in self.arms[setting]))
+        return list(dict.fromkeys(met.trainer for met in self.ends[setting]))
 
     def what_is_their_own(self, settings: Sequence[str]) -> str:
         """Return in words what the replicates of some settings do not share."""
@@ -131,7 +122,7 @@ class View:
         self, name: str, style: Style, setting: str, trainer: str, attack: str, level: Level
     ) -> Line | None:
         """Return the trajectory of an arm over its replicates, if there is one."""
-        ended = self.end(setting, ArmKey(trainer, attack, level))
+        ended = self.ends[setting].get(ArmKey(trainer, attack, level))
         if ended is None:
             return None
         low, middle, high = np.quantile(
@@ -139,22 +130,19 @@ class View:
         )
         return line_of(name, self.steps[setting], middle, style, low, high)
 
-    def end(self, setting: str, met: ArmKey) -> Ends | None:
-        """Return how the runs of an arm ended, if there are any."""
-        arm = self.arms[setting].get(met)
-        return None if arm is None else self.ends.get((setting, arm))
-
     @cached_property
-    def ends(self) -> dict[tuple[str, str], Ends]:
-        """How the runs of each setting and arm ended."""
+    def ends(self) -> dict[str, dict[ArmKey, Ends]]:
+        """How the runs of each arm of a setting ended."""
+        keys = ("setting", "trainer", "attack_text", "bound", "probability")
         columns = ("row", "replicate", "error", "cosine", "outcome")
         row = pl.int_range(pl.len()).over("setting").alias("row")
-        runs = self.results.runs.with_columns(row).sort("replicate")
-        grouped = runs.group_by("setting", "arm", maintain_order=True).agg(columns)
-        return {
-            (setting, arm): Ends(*map(np.array, values))
-            for setting, arm, *values in grouped.iter_rows()
-        }
+        runs = self.results.runs.with_columns(row).sort("replicate", maintain_order=True)
+        found: dict[str, dict[ArmKey, Ends]] = {}
+        grouped = runs.group_by(keys, maintain_order=True).agg(columns)
+        for setting, trainer, attack, bound, chance, *values in grouped.iter_rows():
+            met = ArmKey(trainer, attack, (bound, chance))
+            found.setdefault(setting, {})[met] = Ends(*map(np.array, values))
+        return found
 
     @cached_property
     def steps(self) -> dict[str, Index]:
@@ -177,8 +165,8 @@ class View:
         An honest level is part of the sweeps whose other number it has.
         """
         found = []
-        for attack in dict.fromkeys(met.attack for met in self.arms[setting]):
-            here = [met for met in self.arms[setting] if met.attack == attack]
+        for attack in dict.fromkeys(met.attack for met in self.ends[setting]):
+            here = [met for met in self.ends[setting] if met.attack == attack]
             levels = sorted({met.level for met in here})
             lists: list[tuple[int | None, list[Level]]] = [
                 (axis, with_honest(levels, longest(levels, axis), axis)) for axis in (0, 1)

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any
 from neurotron import _check, _files
 from neurotron.auditing.sentences import suspects_words, verdict_words
 from neurotron.auditing.wording import sections
-from neurotron.lab.figures.audit import audit_chart
+from neurotron.lab.figures.one_result import audit_chart
 from neurotron.lab.pages.frame import figure_of, render
 
 if TYPE_CHECKING:
     from neurotron.auditing.report import Audit
-
-__all__ = ["build_audit", "write_audit"]
 
 PAGES = (".html", ".htm")
 VERDICTS = {

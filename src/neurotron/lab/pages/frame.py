@@ -14,11 +14,7 @@ from typing import Any
 from neurotron._digits import cell, up
 from neurotron._extras import require
 from neurotron.lab.figures.chart import Chart
-from neurotron.lab.figures.grid import COLOURS
 from neurotron.lab.figures.render_plotly import panel_figure
-from neurotron.lab.pages import content
-
-__all__ = ["figure_of", "plotly", "render", "size_of"]
 
 WITHOUT_SCRIPT = "#theme, .controls, .hint, .panels { display: none }"
 OWN_STYLES = re.compile(
@@ -27,6 +23,10 @@ OWN_STYLES = re.compile(
 """The name by which Plotly looks for a style of maps: if nothing is called so, it adds that."""
 ATTRIBUTES = ("font-size:70%", "font-weight:bold")
 """The style attributes that Plotly sets: of exponents at axes, of names in labels of points."""
+VERBATIM_OR_TEXT = re.compile(r"<(script|pre|code)\b.*?</\1>|(?<=>)[^<]+", re.S)
+UNIT = re.compile(r"(?<=\d) (?=[%×])|(?<=\(\d,) (?=\d\))")
+EQUALS = re.compile(r"(?<=\w) ([=≤]) (?=[\d−])")
+"""Blanks around which no line may end."""
 
 
 def render(template: str, values: Mapping[str, Any]) -> str:
@@ -77,9 +77,7 @@ def figure_of(chart: Chart) -> dict[str, Any]:
              "marker": line.style.marker, "joined": line.joined}
             for name, line in chart.legend.items()
         ],
-        "scale": None if chart.scale is None else {
-            "label": chart.scale.label, "ticks": chart.scale.ticks(), "colours": COLOURS,
-        },
+        "scale": chart.scale,
         "has_steps": any(not panel.ticks for panel in chart.panels),
         "numbers": chart.numbers(),
     }  # fmt: skip
@@ -102,9 +100,26 @@ def _template(name: str) -> Any:
     )  # fmt: skip
     environment.filters |= {
         "number": cell, "up": up,
-        "unbroken": lambda markup: type(markup)(content.unbroken(markup)),
+        "unbroken": lambda markup: type(markup)(unbroken(markup)),
     }  # fmt: skip
     return environment.get_template(name)
+
+
+def unbroken(markup: str) -> str:
+    r"""Return markup in whose text no line ends between a number and its unit, or around "=".
+
+    Scripts, code and files are left as they are.
+
+    >>> unbroken("<p id='a = 1'>β = 1, 95 % of N(0, 1)</p><code>a = 1</code>")
+    "<p id='a = 1'>β\xa0=\xa01, 95\xa0% of N(0,\xa01)</p><code>a = 1</code>"
+    """
+
+    def glued(found: re.Match[str]) -> str:
+        if found[1]:
+            return found[0]
+        return EQUALS.sub("\u00a0\\1\u00a0", UNIT.sub("\u00a0", found[0]))
+
+    return VERBATIM_OR_TEXT.sub(glued, markup)
 
 
 def _resource(name: str) -> str:

@@ -8,14 +8,12 @@ from typing import NamedTuple
 import polars as pl
 
 from neurotron._digits import percent
-from neurotron.lab.claims.judging import judgement_on
+from neurotron.lab.claims.catalog import judgement_on
 from neurotron.lab.claims.model import PUBLISHED_CODE_ONLY
 from neurotron.lab.results.results import Results
 from neurotron.lab.results.summary import rate
 from neurotron.lab.training.runs import EXACT, Runs
 from neurotron.lab.training.summary import certified
-
-__all__ = ["Headline", "Rivalry", "headline", "rivalry"]
 
 MET = ["setting", "replicate", "attack_text", "bound", "probability"]
 """What two runs that are compared have in common: their data and the attack."""
@@ -169,7 +167,7 @@ def _of_certificates(results: Runs, sure: pl.DataFrame) -> Headline:
     ]
     allowed = f"Each radius is guaranteed with probability {results.confidence_text}."
     if len(unsure):
-        parts.append(f"without a certificate, {_said(_tally(unsure), False)} found the true filter")
+        parts.append(f"without a certificate, {_said(unsure, False)} found the true filter")
         allowed = f"{allowed} {FOUND}"
     return Headline(f"{'; '.join(parts)}.", allowed, ("certificate",))
 
@@ -186,45 +184,37 @@ def _of_runs(results: Runs) -> Headline:
     compared = runs.join(by_all, on=MET, how="semi")
     if not len(compared):
         others, compared = [], runs
-    tallies = {who: _tally(compared.filter(trainer=who)) for who in (lead, *others)}
-    exact = any(tally.exact for tally in tallies.values())
-    sentence = f"{under}{lead} found the true filter in {_said(tallies.pop(lead), exact)}"
-    if tallies:
-        best = max(tallies, key=lambda who: (tallies[who].exact, tallies[who].found))
-        rank = f", {'the most often exact' if exact else 'the best'} of {len(tallies)} others,"
-        sentence += f"; {best}{rank if len(tallies) > 1 else ''} in {_said(tallies[best], exact)}"
+    ends = {who: compared.filter(trainer=who) for who in (lead, *others)}
+    exact = any(map(_exact, ends.values()))
+    sentence = f"{under}{lead} found the true filter in {_said(ends[lead], exact)}"
+    if others:
+        best = max(
+            others, key=lambda who: (_exact(ends[who]), len(ends[who].filter(outcome="recovered")))
+        )
+        rank = f", {'the most often exact' if exact else 'the best'} of {len(others)} others,"
+        sentence += f"; {best}{rank if len(others) > 1 else ''} in {_said(ends[best], exact)}"
     figures = ("exact", "mirror-filter") if len(_attacked(results.runs)) else ("levels", "trainers")
     return Headline(f"{sentence}.", FOUND + EXACTLY * exact + MIRROR, figures)
 
 
-class _Tally(NamedTuple):
-    runs: int
-    found: int
-    exact: int
-    mirror: int
-    diverged: int
-
-
-def _tally(runs: pl.DataFrame) -> _Tally:
-    found, mirror, diverged = (
-        int((runs["outcome"] == outcome).sum()) for outcome in ("recovered", "mirror", "diverged")
-    )
-    return _Tally(len(runs), found, int((runs["error"] < EXACT).sum()), mirror, diverged)
-
-
-def _said(tally: _Tally, exact: bool) -> str:
+def _said(runs: pl.DataFrame, exact: bool) -> str:
     """Return a phrase on how many runs found the filter, and where the others ended."""
-    words = f"{_part(tally.found, tally.runs)} runs"
-    words += f", exactly in {_percent(tally.exact, tally.runs)}" if exact else ""
-    ended = [
-        f"{verb} in {number:,}"
-        for verb, number in (
-            ("ended in the direction of its mirror image", tally.mirror),
-            ("diverged", tally.diverged),
+    ended = Counter(runs["outcome"])
+    words = f"{_part(ended['recovered'], len(runs))} runs"
+    words += f", exactly in {_percent(_exact(runs), len(runs))}" if exact else ""
+    elsewhere = [
+        f"{verb} in {ended[outcome]:,}"
+        for verb, outcome in (
+            ("ended in the direction of its mirror image", "mirror"),
+            ("diverged", "diverged"),
         )
-        if number
+        if ended[outcome]
     ]
-    return f"{words} ({' and '.join(ended)})" if ended else words
+    return f"{words} ({' and '.join(elsewhere)})" if elsewhere else words
+
+
+def _exact(runs: pl.DataFrame) -> int:
+    return int((runs["error"] < EXACT).sum())
 
 
 def _attacked(runs: pl.DataFrame) -> pl.DataFrame:

@@ -14,8 +14,6 @@ from neurotron.lab.figures import render_matplotlib
 from neurotron.lab.figures.chart import Chart
 from neurotron.lab.store.folder import Folder
 
-__all__ = ["FOLDER", "exist", "write"]
-
 FOLDER = "figures"
 LIST = f"{FOLDER}/written.json"
 """Which pictures a report wrote, each with the SHA-256 of its content: all others are not ours."""

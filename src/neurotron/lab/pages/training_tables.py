@@ -20,8 +20,6 @@ from neurotron.lab.training.summary import (
     outcomes_in_all,
 )
 
-__all__ = ["TABLES", "certificates", "outcomes", "settings", "totals", "verification"]
-
 VERIFIED = percent(1.0 - MISSES, 6)
 """The confidence of a verified radius."""
 

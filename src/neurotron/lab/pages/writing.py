@@ -6,8 +6,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["to_toml"]
-
 OURS = "neurotron."
 """The beginning of the names of our own functions, which a study of training runs has anyway."""
 

@@ -15,8 +15,6 @@ from neurotron._references import resolve
 from neurotron.lab.store.folder import Folder
 from neurotron.lab.store.shard import Damaged, schema_of
 
-__all__ = ["Results", "called", "load", "once"]
-
 
 @dataclass(frozen=True, eq=False)
 class Results:
@@ -65,12 +63,13 @@ class Results:
         return {name: int((units["setting"] == name).sum()) for name in self.settings}
 
     @property
-    def wanted(self) -> int:
-        """The number of units of the study, as far as runs.jsonl shows."""
-        starts = [event for event in self.folder.events() if event.get("event") == "start"]
-        pairs = [(event.get("kept"), event.get("missing")) for event in starts]
-        counts = [a + b for a, b in pairs if isinstance(a, int) and isinstance(b, int)]
-        return max(counts, default=0)
+    def asked(self) -> dict[str, int]:
+        """The replicates of each setting that the study was last asked for, as far as is known."""
+        events = (event.get("replicates", 1) for event in self.folder.events())
+        most = max(1, *self.replicates.values(), *events)
+        return {
+            name: min(most, one.get("replicates") or most) for name, one in self.settings.items()
+        }
 
     @property
     def failures(self) -> list[dict[str, Any]]:

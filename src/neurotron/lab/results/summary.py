@@ -13,8 +13,6 @@ from neurotron import _check, _seeds
 from neurotron._intervals import LEVEL, Interval
 from neurotron._types import Index
 
-__all__ = ["Interval", "bootstrap", "median", "rate"]
-
 RESAMPLES = 2000
 MOST_KEPT = 200
 """Values whose resamples are kept for the next bootstrap: more would need too much memory."""

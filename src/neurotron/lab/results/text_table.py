@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-__all__ = ["TextTable"]
-
 
 class TextTable(NamedTuple):
     """A table of text and numbers, which a function of the `tables` of a study returns."""

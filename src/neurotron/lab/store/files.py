@@ -18,11 +18,6 @@ from neurotron._check import InputError
 from neurotron._extras import require
 from neurotron._files import is_old, read, replace
 
-__all__ = [
-    "StorageError", "append", "is_temporary", "locked", "make_room", "place", "remove",
-    "remove_leftovers", "storing", "write",
-]  # fmt: skip
-
 TEMPORARY = re.compile(
     r"\.((?P<locked>[0-9]+\.parquet|manifest\.json|\w+\.npy)|(claims|written|audit)\.json|"
     r"(report|audit)\.html|[^/]+\.(png|pdf))\.[0-9]{1,9}\.tmp"

@@ -30,15 +30,13 @@ import polars as pl
 
 from neurotron import _check, _files
 from neurotron.lab.store import events, files, shard
-from neurotron.lab.store.files import StorageError, storing
+from neurotron.lab.store.files import storing
 from neurotron.lab.store.manifest import differences, manifest_of, reworded
 from neurotron.lab.store.manifest import read as read_manifest
 from neurotron.lab.store.shard import Identity
 from neurotron.work.columns import Row
 from neurotron.work.study import Study, Unit, digest, without_words
 from neurotron.work.workers import Computed
-
-__all__ = ["Folder", "StorageError"]
 
 
 @dataclass(frozen=True)
@@ -114,14 +112,12 @@ class Folder:
         """Return whether a unit has a shard."""
         return self.shard_path(*unit).is_file()
 
-    def intact(self, unit: Unit, study: Study) -> str | None:
+    def intact(self, unit: Unit) -> str | None:
         """Return None if a shard is intact; else set it aside and return what is wrong."""
         try:
-            table = self.load(*unit)
-            if study.check is not None:
-                study.check(unit.setting, shard.rows_of(table))
+            self.load(*unit)
             return None
-        except ValueError as reason:
+        except shard.Damaged as reason:
             place = self.set_aside(*unit, str(reason))
             shown = self.shard_path(*unit).relative_to(self.path)
             return f"{shown}: {reason}; moved to {place}"
@@ -183,13 +179,6 @@ class Folder:
         """The columns of the units, with their declared types."""
         columns: dict[str, str] = self.manifest["spec"]["columns"]
         return columns
-
-    def content_hashes(self) -> dict[Unit, str]:
-        """Return the hash of the values of every unit."""
-        return {
-            unit: shard.verify(_files.read(self.shard_path(*unit)), self.identity(*unit))
-            for unit in self.units()
-        }
 
     def save(self, setting: str, replicate: int, rows: list[Row]) -> None:
         """Store the rows of a unit as a shard."""

@@ -11,9 +11,7 @@ from typing import Any
 from neurotron import _check, _files
 from neurotron.work.study import is_spec, without_words
 
-__all__ = ["CHANGED", "differences", "manifest_of", "read", "reworded", "study_hash"]
-
-FORMAT = 7
+FORMAT = 8
 CHANGED = (
     "it was changed after it was written, so it may not describe the results: restore the original "
     "file, or choose another folder"

@@ -14,8 +14,6 @@ from neurotron.work.runner import Progress, Report, Run
 from neurotron.work.study import Study
 from neurotron.work.workers import workers_for
 
-__all__ = ["run"]
-
 
 def run(
     study: Study,

@@ -1,9 +1,8 @@
 """Stores one unit as a Parquet file in which changes can be detected.
 
-The file contains two hashes. `content` is the hash of the values, which is the same wherever they
-were computed. The seal is the hash of the whole file, with zeros in place of the seal. It is
-checked before anything else reads the file, so a file that was damaged by accident never reaches a
-parser. A forged file can have a valid seal, so its content is checked as well.
+The file contains its seal, which is the hash of the whole file with zeros in place of the seal. It
+is checked before anything else reads the file, so a file that was damaged by accident never reaches
+a parser. A forged file can have a valid seal, so its columns are checked as well.
 """
 
 from __future__ import annotations
@@ -18,11 +17,7 @@ import numpy as np
 import polars as pl
 
 from neurotron import _check
-from neurotron.work.columns import OWN, Row
-
-__all__ = [
-    "Damaged", "Identity", "content_hash", "decode", "encode", "rows_of", "schema_of", "verify",
-]  # fmt: skip
+from neurotron.work.columns import Row
 
 SEAL = b"neurotron-seal:"
 DIGITS = 64
@@ -59,8 +54,8 @@ def encode(rows: list[Row], columns: Mapping[str, str], identity: Identity) -> b
     """Return the bytes of a shard of rows of these columns."""
     values = {name: [_listed(row[name]) for row in rows] for name in columns}
     frame = pl.DataFrame(values, schema=schema_of(columns))
-    words = identity._asdict() | {"content": content_hash(rows, identity)}
-    metadata = {"neurotron": json.dumps(words), "seal": SEAL.decode() + "0" * DIGITS}
+    words = json.dumps(identity._asdict())
+    metadata = {"neurotron": words, "seal": SEAL.decode() + "0" * DIGITS}
     file = io.BytesIO()
     frame.write_parquet(file, metadata=metadata)
     data = file.getvalue()
@@ -69,32 +64,12 @@ def encode(rows: list[Row], columns: Mapping[str, str], identity: Identity) -> b
     return data[:place] + seal + data[place + DIGITS :]
 
 
-def verify(data: bytes, identity: Identity) -> str:
-    """Return the hash of the values of a shard; raise `Damaged` if it is not intact."""
-    return _open(data, identity).content
-
-
 def decode(data: bytes, columns: Mapping[str, str], identity: Identity) -> pl.DataFrame:
     """Return the table of a shard; raise `Damaged` if it is not intact, or has other columns."""
-    table = _open(data, identity).table
-    if table.schema != schema_of(columns):
-        raise Damaged("its columns are not those of the study")
-    return table
-
-
-class _Opened(NamedTuple):
-    table: pl.DataFrame
-    content: str
-
-
-def _open(data: bytes, identity: Identity) -> _Opened:
-    """Return the content of a shard; raise `Damaged` if it is not intact."""
     _require_seal(data)
     try:
         words = json.loads(pl.read_parquet_metadata(io.BytesIO(data))["neurotron"])
-        content, whose = words.pop("content"), Identity(**words)
-        table = pl.read_parquet(io.BytesIO(data))
-        same = content == content_hash(rows_of(table), whose)
+        whose, table = Identity(**words), pl.read_parquet(io.BytesIO(data))
     except MemoryError:
         raise
     except (Exception, pl.exceptions.PanicException):
@@ -105,43 +80,9 @@ def _open(data: bytes, identity: Identity) -> _Opened:
             + _check.shorten(repr(whose.replicate))
             + (" of another study" if whose.study != identity.study else "")
         )
-    if not same:
-        raise Damaged("its values have changed since it was written")
-    return _Opened(table, str(content))
-
-
-def content_hash(rows: list[Row], identity: Identity) -> str:
-    """Return the hash of the values of a unit; it does not depend on format, time or machine."""
-    digest = hashlib.sha256(json.dumps(identity).encode())
-    for row in rows:
-        for name, value in row.items():
-            if isinstance(value, np.ndarray):
-                kind = "<i8" if value.dtype.kind == "i" else "<f8"
-                digest.update(f"{name}{value.shape}".encode())
-                digest.update(np.ascontiguousarray(value, kind).tobytes())
-            else:
-                digest.update(f"{name}={value!r};".encode())
-    return digest.hexdigest()
-
-
-def rows_of(table: pl.DataFrame) -> list[Row]:
-    """Return the rows of the table of a shard as they were encoded; refuse any other table."""
-    if not {*OWN}.isdisjoint(table.columns):
-        raise ValueError("a column has a reserved name")
-    columns = {column.name: _values(column) for column in table.iter_columns()}
-    return [{name: columns[name][i] for name in columns} for i in range(len(table))]
-
-
-def _values(column: pl.Series) -> list[Any]:
-    if column.dtype not in TYPES.values():
-        raise ValueError("a column has an unknown type")
-    values = column.to_list()
-    if not column.dtype.is_nested():
-        return values
-    kind = np.int64 if column.dtype == TYPES["list[int]"] else np.float64
-    if any(None in value for value in values if value is not None):
-        raise ValueError("a list has missing values")
-    return [None if value is None else np.array(value, kind) for value in values]
+    if table.schema != schema_of(columns):
+        raise Damaged("its columns are not those of the study")
+    return table
 
 
 def _require_seal(data: bytes) -> None:

@@ -11,12 +11,12 @@ from pydantic import BaseModel, Field, ValidationError
 
 from neurotron import _check
 from neurotron._references import resolve
-from neurotron.lab.claims.catalog import BATCH_SIZE, PAPER, check_claims
+from neurotron.lab.claims.catalog import CLAIMS, OF_ANY_STUDY, check_claims
 from neurotron.lab.figures.collection import training_charts
 from neurotron.lab.pages.headline import headline
 from neurotron.lab.pages.training_tables import TABLES
+from neurotron.lab.training.building import Preparation
 from neurotron.lab.training.columns import COLUMNS
-from neurotron.lab.training.preparing import Preparation
 from neurotron.lab.training.spec import (
     ONE_LINE,
     SOME_LINES,
@@ -28,8 +28,6 @@ from neurotron.lab.training.spec import (
 )
 from neurotron.lab.training.unit import train
 from neurotron.work.study import NAME, NAME_RULE, Study
-
-__all__ = ["TOO_DEEP", "StudyKeys", "completed", "schema_of_studies"]
 
 TOO_DEEP = "lists, tables or `like` are nested too deeply"
 
@@ -110,14 +108,14 @@ def completed(
         )  # fmt: skip
     if head.columns:
         raise _check.InputError("`columns` are for studies with a `unit` of their own")
-    claims = ("certificate-holds",) if head.claims is None else head.claims
+    claims = OF_ANY_STUDY if head.claims is None else head.claims
     tasks = _tasks(raw)
     made = Preparation(head.name, tasks)
     return Study(
         settings=[task.model_dump(mode="json") for task in tasks], unit=train, columns=COLUMNS,
         claims=claims, charts=(training_charts, *head.charts), tables=(*TABLES, *head.tables),
         headline=head.headline or headline, note=_note(head.name, tasks, catalogued, claims),
-        costs=made.costs(), validate=made.validate, prepare=made.compile, check=made.check, **words,
+        costs=made.costs(), validate=made.validate, prepare=made.compile, **words,
     )  # fmt: skip
 
 
@@ -144,7 +142,7 @@ def _note(
     The words, the seed and the number of replicates may differ. Claims about certificates and
     verification, and your own, are for any study.
     """
-    special = {*claims} & {claim.name for claim in (*PAPER, *BATCH_SIZE)}
+    special = {name for name in claims if name in CLAIMS and CLAIMS[name].study}
     if not special:
         return ""
     if catalogued is None:

@@ -14,8 +14,6 @@ from neurotron._references import code_allowed
 from neurotron.lab.studies.completion import TOO_DEEP, completed
 from neurotron.work.study import Study
 
-__all__ = ["CATALOG", "catalog", "parse", "read", "template"]
-
 CATALOG = resources.files("neurotron.lab.studies") / "catalog"
 MOST_BYTES = 1_000_000
 

@@ -22,8 +22,6 @@ from neurotron.lab.training.spec import Setting
 from neurotron.trajectories import MIRROR, RECOVERED
 from neurotron.work.columns import checked_columns
 
-__all__ = ["CLOSE", "EXACT", "Runs", "load_results"]
-
 EXACT = 1e-12
 """A run has recovered w* exactly if its error is below this, which is the size of rounding."""
 
@@ -80,7 +78,7 @@ class Runs(Results):
     @property
     def confidence_text(self) -> str:
         """The confidence of certified radii, as in "95 %"."""
-        chosen = sorted({1.0 - one["failure"] for one in self.settings.values()})
+        chosen = sorted({one["confidence"] for one in self.settings.values()})
         return " or ".join(percent(one, 6) for one in chosen)
 
     @cached_property
@@ -96,22 +94,9 @@ class Runs(Results):
     @cached_property
     def trajectories(self) -> pl.DataFrame:
         """A table of errors and losses: one row per setting, replicate, arm and recorded step."""
-        return self.trajectories_at(np.concatenate([[0], *self.steps.values()]))
-
-    def trajectories_at(self, steps: Index) -> pl.DataFrame:
-        """Return the rows of `trajectories` at some of the recorded steps only.
-
-        Use it for a study that records every step, whose full table may not fit into memory.
-        """
         names = {"steps": "step", "errors": "error", "losses": "loss"}
-        keys = ["setting", "replicate", "arm"]
-        tables = [self.table.clear().select(*keys, *names)]
-        for setting, shards in self._by_setting.items():
-            places = pl.lit(np.flatnonzero(np.isin(self.steps[setting], steps))).implode()
-            tables.append(
-                shards.select(*keys, *(pl.col(name).list.gather(places) for name in names))
-            )
-        return pl.concat(tables).rename(names).explode(*names.values())
+        chosen = self.table.select("setting", "replicate", "arm", *names)
+        return chosen.rename(names).explode(*names.values())
 
     @cached_property
     def steps(self) -> dict[str, Index]:

@@ -18,8 +18,6 @@ from neurotron.problem import Problem
 from neurotron.trainers import Arm, Trainer
 from neurotron.trajectories import Trajectories
 
-__all__ = ["SOLVE", "Solver", "solved", "solver_of"]
-
 SOLVE = "solve"
 """What a study calls it, where other arms name a trainer."""
 

@@ -15,11 +15,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from neurotron import _seeds
 
-__all__ = [
-    "MISSES", "MOST_ARMS", "MOST_ARMS_IN_ALL", "ONE_LINE", "SOME_LINES", "Keys", "Label", "Name",
-    "Setting", "Sweep", "Text",
-]  # fmt: skip
-
 MOST_ARMS = 4096
 """Largest number of arms of one setting; more would be a mistake."""
 MOST_ARMS_IN_ALL = 100_000
@@ -90,6 +85,11 @@ class Sweep(Keys):
     )
 
     @property
+    def n_levels(self) -> int:
+        """The number of `levels`, which are not made to count them."""
+        return 1 if self.attack == "none" else len(self.bound) * len(self.probability)
+
+    @property
     def levels(self) -> Sequence[tuple[float, float]]:
         """The pairs (θ, β)."""
         if self.attack == "none":
@@ -140,8 +140,8 @@ class Setting(Keys):
         "log",
         description="Which steps are recorded: log (40 per decade), all, or every so many steps.",
     )
-    failure: float = Field(
-        0.05, ge=1e-15, lt=1.0, description="Probability δ that a certified radius fails, at most."
+    confidence: float = Field(
+        0.95, gt=0.0, lt=1.0, description="Probability with which a certified radius holds."
     )
     verify: int = Field(
         0, ge=0, le=1_000_000, description="Number of fresh rows on which every arm is verified."
@@ -160,6 +160,12 @@ class Setting(Keys):
         max_length=100,
         description="The attacks, with their bounds and probabilities.",
     )
+
+    @property
+    def most_arms(self) -> int:
+        """An upper bound on the number of arms, as sweeps may have arms in common."""
+        labels = (len(sweep.trainers or self.trainers) for sweep in self.sweeps)
+        return sum(n * sweep.n_levels for n, sweep in zip(labels, self.sweeps, strict=True))
 
     def stream_seed(self) -> int:
         """Return the seed of everything the setting draws; paired settings have the same one.

@@ -25,9 +25,7 @@ from neurotron.trainers import Arm, NeuroTron
 from neurotron.trajectories import Trajectories
 
 if TYPE_CHECKING:
-    from neurotron.guarantees import TrainingCertificate
-
-__all__ = ["guarantees_of", "prediction_errors", "runs_of", "train", "verified_radii"]
+    from neurotron.guarantees import Certificate
 
 FRESH = 2000
 """The number of fresh inputs on which predictions are compared."""
@@ -131,7 +129,12 @@ def guarantees_of(spec: Setting, problem: Problem, arm: Arm) -> dict[str, Any]:
     if type(trainer) is not NeuroTron or trainer.averaging:
         return found
     ask = partial(
-        certify, problem, arm, batch_size=spec.batch_size, steps=spec.steps, failure=spec.failure
+        certify,
+        problem,
+        arm,
+        batch_size=spec.batch_size,
+        steps=spec.steps,
+        confidence=spec.confidence,
     )
     sharp = ask(method="sharp")
     if sharp.holds:
@@ -158,7 +161,7 @@ def guarantees_of(spec: Setting, problem: Problem, arm: Arm) -> dict[str, Any]:
     return found
 
 
-def _course(certificate: TrainingCertificate) -> dict[str, Any]:
+def _course(certificate: Certificate) -> dict[str, Any]:
     """Return what is certified at a few of the steps on the way."""
     every = certificate.at_steps
     some = np.unique(np.linspace(0, len(every) - 1, MOST_CERTIFIED).astype(int))
@@ -223,6 +226,6 @@ def verified_radii(
         return {}
     noise = "independent" if run.problem.noise else 0.0
     found = verify_run(
-        run, rows, noise=noise, failure=MISSES, also=also, progress=_at_the_end(progress)
+        run, rows, noise=noise, confidence=1.0 - MISSES, also=also, progress=_at_the_end(progress)
     )
     return {arm: one.radius for arm, one in found.items()}

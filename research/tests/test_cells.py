@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from neurotron.lab.figures.grid import COLOURS, Grid, Scale, is_dark
+from research.cells import COLOURS, Grid, Scale, is_dark
 
 ERRORS = Scale("error", 1e-15, 10.0)
 
