@@ -361,7 +361,7 @@ def test_a_true_filter_is_verified_with_the_rows_that_are_stored():
 
 
 def test_a_trained_filter_is_verified_as_is_stored(monkeypatch):
-    monkeypatch.setattr(verification, "SIZES", {1_000: (0.001,), 2_000: ()})
+    monkeypatch.setattr(verification, "SIZES", {1_000: (0.999,), 2_000: ()})
     case = verification.Case("Refined-Tron", 0.0, 0.4)
     for row in verification.radii_of((case,), seed=0):
         stored = table("verification").filter(

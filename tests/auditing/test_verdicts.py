@@ -18,8 +18,9 @@ from tests.support.messages import says
 import neurotron as nt
 from neurotron._digits import percent
 from neurotron._intervals import Interval
-from neurotron.auditing import screening
+from neurotron.auditing import job
 from neurotron.auditing.job import Suspects
+from neurotron.auditing.splits import AuditedTable
 
 FEW = ("constant", "worst-error")
 OPTIONS = {"attacks": FEW, "remedies": (), "splits": 3, "replicates": 1}
@@ -234,9 +235,9 @@ def test_honest_tables_seldom_seem_to_be_attacked():
     alarms = 0
     for seed in range(40):
         draw = np.random.default_rng(seed)
-        rows = draw.standard_normal((5 * screening.FEWEST, 4))
-        table = screening.AuditedTable.of(rows, rows @ np.ones(4) + draw.standard_t(4, len(rows)))
-        alarms += screening.screened(table).count > 0
+        rows = draw.standard_normal((5 * job.FEWEST, 4))
+        table = AuditedTable.of(rows, rows @ np.ones(4) + draw.standard_t(4, len(rows)))
+        alarms += job.screened(table).count > 0
     assert alarms <= 4
 
 
@@ -265,7 +266,7 @@ def test_the_houses_as_they_are_decide_nothing_and_the_guide_says_so(accept):
 def test_the_cleaned_houses_exceed_the_tolerance_that_the_others_seemed_to_hold():
     rows, labels = houses()
     asked = {"budget": nt.Budget(bound=100.0, rows=20), "tolerance": 0.1}
-    wrong = screening.screened(screening.AuditedTable.of(rows, labels)).rows
+    wrong = job.screened(AuditedTable.of(rows, labels)).rows
     kept = np.delete(np.arange(len(labels)), wrong)
     found = audited(rows[kept], labels[kept], **asked)
     assert (found.suspects.count, found.verdict) == (0, "exceeded")
