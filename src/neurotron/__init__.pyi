@@ -21,6 +21,7 @@ from neurotron.conformance import check_attack as check_attack
 from neurotron.conformance import check_law as check_law
 from neurotron.conformance import check_trainer as check_trainer
 from neurotron.estimators import NeuroTronRegressor as NeuroTronRegressor
+from neurotron.estimators import intervals as intervals
 from neurotron.estimators import load_model as load_model
 from neurotron.guarantees import Certificate as Certificate
 from neurotron.guarantees import NotAchievable as NotAchievable

@@ -32,7 +32,7 @@ FORMAT = 1
 KEY = "neurotron"
 """Where the header is in the metadata of a safetensors file."""
 CLASS = "NeuroTronRegressor"
-OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_", "solution_")
+OF_THE_ROWS = ("suspects_", "suspicion_", "certificate_", "solution_", "calibration_rows_")
 """Fitted attributes that are not saved: they are about the rows of the training, not the model."""
 OF_THE_NETWORK = ("n_features_in_",)
 """Fitted attributes that are not saved, because the network says the same."""

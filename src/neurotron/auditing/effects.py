@@ -18,8 +18,8 @@ from sklearn.tree import ExtraTreeRegressor
 
 from neurotron import _check
 from neurotron._types import Array
-from neurotron.auditing.linearity import NotLinear, smoother_matrix
 from neurotron.auditing.splits import Split
+from neurotron.estimators.linearity import NotLinear, smoother_matrix
 
 TREES, LEAF = 60, 5
 """The random trees that stand in for an estimator without leaves, and the fewest rows in a leaf. On

@@ -13,6 +13,7 @@ from neurotron import _check, model_file
 from neurotron._tiny import SMALLEST
 from neurotron._types import Array
 from neurotron.estimators.diagnosis import Diagnosis
+from neurotron.estimators.held_out import HoldsOut
 from neurotron.estimators.suspects import HonestNoise, suspects_among
 from neurotron.estimators.table import Hashes, inputs_of, labels_of
 from neurotron.networks import FilterNetwork
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from neurotron.laws import Law
 
 
-class FittedModel(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class FittedModel(HoldsOut, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A filter of a network and the noise of its honest labels, as a scikit-learn regressor."""
 
     network_: FilterNetwork

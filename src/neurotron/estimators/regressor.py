@@ -122,6 +122,8 @@ class NeuroTronRegressor(FittedModel):
         The number of rows.
     row_hashes_
         64-bit hashes of the rows and their labels, by which `verify` notices rows of the fit.
+    calibration_rows_
+        Which rows were held out, in order; none unless a fit is asked to.
     n_iter_
         How many starts were tried.
     converged_
@@ -176,7 +178,14 @@ class NeuroTronRegressor(FittedModel):
         self.warm_start = warm_start
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        calibration: float | None = None,
+    ) -> Self:
         """Find the model that most rows agree with, and judge all labels by it.
 
         Parameters
@@ -187,6 +196,9 @@ class NeuroTronRegressor(FittedModel):
             Labels, shape (N,).
         sample_weight
             How much each row counts, shape (N,); a row of weight 0 is only judged.
+        calibration
+            The share of the rows that is held out for `predict_interval`, whatever their labels
+            are, before anything looks for suspects. All attributes are then about the other rows.
 
         Returns
         -------
@@ -196,7 +208,9 @@ class NeuroTronRegressor(FittedModel):
         rate = check_parameters(self)
         rows = inputs_of(self, X, reset=True)
         labels = labels_of(self, rows, y)
-        rows, labels = large_enough(self, rows, labels)
+        seed = 0 if calibration is None else seed_of(self.random_state)
+        fitted = self._hold_out(X, labels, calibration, seed, sample_weight)
+        rows, labels = large_enough(self, rows[fitted], labels[fitted])
         counts = weights_of(sample_weight, len(rows))
         with one_blas_thread():
             self._fit(rows, labels, counts, rate)

@@ -16,6 +16,7 @@ from sklearn.utils.validation import validate_data
 from neurotron import _check
 from neurotron._tiny import without_tiny, zeroed
 from neurotron._types import Array
+from neurotron.guarantee import Assumption, stated
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
 ENCODE = (
@@ -265,3 +266,24 @@ def kept_hashes(rows: Array, labels: Array) -> Hashes:
     """
     values, times = np.unique(row_hashes(rows, labels), return_counts=True)
     return values[times == 1][:MOST_HASHES]
+
+
+def freshness(model: Any, rows: Array, labels: Array) -> Assumption:
+    """Return whether rows were compared with those of the fit; refuse rows that it has seen."""
+    kept = model.row_hashes_
+    if kept is None or not len(kept):  # every row occurs twice
+        text = "The model keeps no hashes of its rows, so nobody checked that these are others."
+        return stated("other rows", text)
+    seen = int(np.isin(row_hashes(rows, labels), kept).sum())
+    if seen:
+        raise _check.InputError(
+            f"`X` and `y` have {seen:,} of their {len(rows):,} rows in common with the rows that "
+            "the model was fitted to, which it explains too well: leave them out, and give rows "
+            "which the fit has not seen; or, if columns have so few values that rows are equal by "
+            "chance, save the model without row hashes"
+        )
+    text = (
+        "None of these rows, in all digits and with its label, is one of the "
+        f"{len(kept):,} whose hashes the model keeps, of {model.n_rows_:,} rows of its fit."
+    )
+    return Assumption("other rows", text, "compared by hashes", "none in common", True)

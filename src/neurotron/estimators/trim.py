@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from neurotron import _check
 from neurotron._types import Array
+from neurotron.estimators.held_out import HoldsOut
 from neurotron.estimators.table import inputs_of, labels_of, large_enough
 from neurotron.networks import linear
 from neurotron.solvers import rivals
@@ -18,7 +19,7 @@ HALF = 0.5
 """The share of rows that is left out if no share is given."""
 
 
-class TrimRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class TrimRegressor(HoldsOut, RegressorMixin, BaseEstimator):  # type: ignore[misc]
     """A linear regression of the rows that it explains best (TRIM).
 
     It fits some of the rows by least squares, keeps those with the smallest residuals, and repeats
@@ -37,6 +38,8 @@ class TrimRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         The coefficient of each column, shape (n_features_in_,).
     intercept_
         The constant.
+    calibration_rows_
+        Which rows were held out, in order; none unless a fit is asked to.
     n_features_in_, feature_names_in_
         The number of columns, and their names if they have any.
 
@@ -55,7 +58,7 @@ class TrimRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def __init__(self, share: float | None = None) -> None:
         self.share = share
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, calibration: float | None = None) -> Self:
         """Fit the labels of the rows that fit best.
 
         Parameters
@@ -64,6 +67,9 @@ class TrimRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
             Inputs, shape (N, n): numbers, finite and dense.
         y
             Labels, shape (N,).
+        calibration
+            The share of the rows that is held out for `predict_interval`, whatever their labels
+            are.
 
         Returns
         -------
@@ -73,7 +79,8 @@ class TrimRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         share = HALF if self.share is None else _check.number("share", self.share, "[0, 1)")
         rows = inputs_of(self, X, reset=True)
         labels = labels_of(self, rows, y)
-        rows, labels = large_enough(self, rows, labels)
+        kept = self._hold_out(X, labels, calibration, seed=0)
+        rows, labels = large_enough(self, rows[kept], labels[kept])
         fitted = rivals.trim(linear(rows.shape[1]), rows, labels, intercept=True, tampered=share)
         self.coef_, self.intercept_ = fitted.weights, fitted.intercept
         return self

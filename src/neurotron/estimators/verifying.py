@@ -14,8 +14,8 @@ from scipy import linalg
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.data import Simulated
-from neurotron.estimators.table import row_hashes
-from neurotron.guarantee import Assumption, stated
+from neurotron.estimators.table import freshness
+from neurotron.guarantee import stated
 from neurotron.guarantees.verify import Verification, verify
 from neurotron.laws import Law
 from neurotron.networks import FilterNetwork, with_intercept
@@ -29,14 +29,14 @@ def verify_model(
     model: FittedModel, rows: Array, labels: Array, *, law: Law | None, noise: Any, **stated: Any
 ) -> Verification:
     """Return what fresh rows prove about a model; the other options are those of `verify`."""
-    freshness = _freshness(model, rows, labels)
+    others = freshness(model, rows, labels)
     posed = _posed(model, rows, labels, noise, law)
     problem = posed.problem(law)
     if law is not None:
         refuse_another_law(law, posed.inputs, shifted=posed.may_shift)
     found = verify(problem, posed.weights, posed.inputs, posed.labels, noise=noise, **stated)
     found = posed.told(found)
-    return dataclasses.replace(found, assumptions=(*found.assumptions, freshness))
+    return dataclasses.replace(found, assumptions=(*found.assumptions, others))
 
 
 @dataclass(frozen=True)
@@ -108,27 +108,6 @@ def _posed(model: FittedModel, rows: Array, labels: Array, noise: Any, law: Law 
         f"{what} does not describe: use noise 'independent', which covers exact labels as well, or "
         "a model that was fitted without an intercept (fit_intercept=False)"
     )
-
-
-def _freshness(model: FittedModel, rows: Array, labels: Array) -> Assumption:
-    """Return whether rows were compared with those of the fit; refuse rows that it has seen."""
-    kept = model.row_hashes_
-    if kept is None or not len(kept):  # every row occurs twice
-        text = "The model keeps no hashes of its rows, so nobody checked that these are others."
-        return stated("other rows", text)
-    seen = int(np.isin(row_hashes(rows, labels), kept).sum())
-    if seen:
-        raise _check.InputError(
-            f"`X` and `y` have {seen:,} of their {len(rows):,} rows in common with the rows that "
-            "the model was fitted to, which it explains too well: leave them out, and give rows "
-            "which the fit has not seen; or, if columns have so few values that rows are equal by "
-            "chance, save the model without row hashes"
-        )
-    text = (
-        "None of these rows, in all digits and with its label, is one of the "
-        f"{len(kept):,} whose hashes the model keeps, of {model.n_rows_:,} rows of its fit."
-    )
-    return Assumption("other rows", text, "compared by hashes", "none in common", True)
 
 
 # ---- whether rows can come from a law that somebody states: plausible, not proved ----------------

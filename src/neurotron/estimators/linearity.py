@@ -81,7 +81,7 @@ def smoother_matrix(
            [-0.667,  0.333,  1.333]])
     >>> smoother_matrix(RidgeCV(), X, y, test, bound=1.0, seed=0)
     Traceback (most recent call last):
-    neurotron.auditing.linearity.NotLinear: its settings are tuned on the labels (RidgeCV)
+    neurotron.estimators.linearity.NotLinear: its settings are tuned on the labels (RidgeCV)
     """
     labels = _check.array("y", y, ("N",), _check.LARGEST)
     bound = _check.number("bound", bound, "[0, inf]")

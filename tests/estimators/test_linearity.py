@@ -48,8 +48,8 @@ from sklearn.svm import SVR
 from sklearn.tree import DecisionTreeRegressor
 
 from neurotron._check import InputError
-from neurotron.auditing import linearity
-from neurotron.auditing.linearity import NotLinear, smoother_matrix
+from neurotron.estimators import linearity
+from neurotron.estimators.linearity import NotLinear, smoother_matrix
 from neurotron.theory.smoother import largest_rise, room_of, worst_change
 
 RNG = np.random.default_rng(11)
