@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from decimal import ROUND_CEILING, Context, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from neurotron._intervals import Interval
 
 _CEILING = Context(prec=4, rounding=ROUND_CEILING)
+_FLOOR = Context(prec=4, rounding=ROUND_FLOOR)
 
 
 def up(value: float) -> str:
@@ -21,6 +22,18 @@ def up(value: float) -> str:
     if not math.isfinite(value) or float(nearest) >= value:
         return nearest
     return f"{float(_CEILING.create_decimal(Decimal(value))):.4g}"
+
+
+def down(value: float) -> str:
+    """Return a lower bound as text, rounded down to four digits.
+
+    >>> down(0.90049), down(0.9), down(0.99999)
+    ('0.9004', '0.9', '0.9999')
+    """
+    nearest = f"{value:.4g}"
+    if not math.isfinite(value) or float(nearest) <= value:
+        return nearest
+    return f"{float(_FLOOR.create_decimal(Decimal(value))):.4g}"
 
 
 def readable(value: float, digits: int = 6) -> str:

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from neurotron import _check
 from neurotron._digits import part
 from neurotron.cli import options, table_output
 from neurotron.cli import table_options as tables
 
 if TYPE_CHECKING:
     from neurotron.cli.table_options import TableInputs
-    from neurotron.estimators import NeuroTronRegressor
+    from neurotron.estimators import NeuroTronRegressor, PredictionIntervals
 
 
 def fit(
@@ -78,16 +80,73 @@ def _summary(
     }
 
 
+@dataclass(frozen=True, kw_only=True)
+class IntervalOptions:
+    """The options of prediction intervals.
+
+    Intervals
+    ---------
+    interval : PROBABILITY
+        Predict an interval, too, which covers the clean label with this probability, at least.
+    calibration
+        A table with labels that the fit has not seen, from which intervals get their width. Do not
+        leave suspects out of it.
+    label : COLUMN
+        The column of that table with the labels.
+    poisoned
+        The most rows of that table that may be poisoned, whichever they are and whatever is written
+        into them.
+    coin
+        Instead: the largest probability with which each label of it is poisoned, whatever its row
+        is.
+    """
+
+    interval: float | None = None
+    calibration: Path | None = None
+    label: str | None = None
+    poisoned: int | None = None
+    coin: float | None = None
+
+    def around(
+        self, model: NeuroTronRegressor, source: tables.TableOptions
+    ) -> PredictionIntervals | None:
+        """Return the intervals, if they are asked for; the table is read as the other one."""
+        given = vars(self)
+        if self.interval is None:
+            if extra := next((name for name, value in given.items() if value is not None), None):
+                raise _check.InputError(f"`{extra}` is about intervals: give `interval` as well")
+            return None
+        level = _check.number("interval", self.interval, "(0, 1)")
+        if self.calibration is None or self.label is None:
+            raise _check.InputError(
+                "`interval` needs rows that the fit has not seen: give `calibration`, a table, "
+                "and `label`, its column of labels"
+            )
+        from neurotron.estimators import intervals
+
+        read = tables.LabelledOptions(
+            **{**vars(source), "data": self.calibration}, label=[self.label]
+        )
+        inputs, _, labels = read.read(model)
+        return intervals(
+            model, inputs.X, labels, confidence_level=level, poisoned=self.poisoned,
+            coin=self.coin,
+        )  # fmt: skip
+
+
 def predict(
     model: tables.ModelFile,
     source: tables.TableOptions,
+    band: IntervalOptions,
     out: Path | None = None,
     overwrite: tables.Overwrite = False,
 ) -> None:
     """Predict the labels of a table with a model that `neurotron fit` saved.
 
     The inputs are found by the names of their columns. Other columns are not used. The result has
-    two columns: row, counted from 1 without the header, and predicted_label.
+    two columns: row, counted from 1 without the header, and predicted_label. With --interval,
+    --calibration, --label, and --poisoned or --coin it has the ends of an interval, too: lower and
+    upper.
 
         neurotron predict model.safetensors new.csv --out predictions.csv
 
@@ -99,18 +158,27 @@ def predict(
     from neurotron.estimators import load_model
 
     table_output.check_output(
-        "--out", out, tables.TABLES, overwrite=overwrite, others=[source.data, model]
-    )
+        "--out", out, tables.TABLES, overwrite=overwrite,
+        others=[source.data, model, band.calibration],
+    )  # fmt: skip
     loaded = load_model(model)
+    around = band.around(loaded, source)
     inputs = source.inputs_of(loaded)
     import polars as pl
 
     found = pl.DataFrame({"row": inputs.rows, "predicted_label": loaded.predict(inputs.X)})
+    if around is not None:
+        _, ends = around.predict_interval(inputs.X)
+        found = found.with_columns(lower=ends[:, 0, 0], upper=ends[:, 1, 0])
     if out is None:
         typer.echo(found.write_csv(), nl=False)
+        if around is not None:
+            options.console(stderr=True).print(f"note: {around}")
         return
     table_output.write(found, out, overwrite=overwrite)
     console = options.console()
+    if around is not None:
+        console.print(f"{around.to_text(options.readable_width(console))}\n")
     left_out = f", {part(inputs.skipped, inputs.total)} left out" if inputs.skipped else ""
     console.print(f"rows      {found.height:,} predicted{left_out}")
     table_output.print_unused(console, inputs)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from neurotron import _check
-from neurotron._digits import counted, percent, up
+from neurotron._digits import counted, down, percent, up
 from neurotron._types import Array
 from neurotron.guarantee import Guarantee
 from neurotron.theory.conformal import rank
@@ -170,7 +170,7 @@ class PredictionIntervals(Guarantee):
             size = f" ± {up(self.half_width)}" + " times its scale" * (self.scale is not None)
         text = (
             f"The prediction{size} covers the clean label of a new row like the calibration rows "
-            f"with a probability of at least {self.confidence_text}, {self._against}."
+            f"with a probability of at least {down(self.guaranteed)}, {self._against}."
         )
         if self.given_calibration is not None:
             text += (
@@ -178,8 +178,7 @@ class PredictionIntervals(Guarantee):
                 f"these intervals cover at least {percent(self.confidence_level)} of such labels."
             )
         if self.poisoned != 0:
-            shown = math.floor(1e4 * self.unattacked) / 1e4
-            text += f" If nothing is poisoned, the probability is at least {shown:g}."
+            text += f" If nothing is poisoned, it is at least {down(self.unattacked)}."
         return text
 
     @property
@@ -207,12 +206,12 @@ class PredictionIntervals(Guarantee):
     def facts(self) -> dict[str, str]:
         """The main numbers as text, each with its name."""
         own = "one for each row" if self.half_width is None else up(self.half_width)
-        return {"half-width": own, "clean labels covered": f"at least {self.confidence_text}"}
+        return {"half-width": own, "clean labels covered": f"at least {down(self.guaranteed)}"}
 
     def __repr__(self) -> str:
         size = "for each row" if self.half_width is None else up(self.half_width)
         return (
-            f"PredictionIntervals(half_width={size}, guaranteed={self.confidence_text}, "
+            f"PredictionIntervals(half_width={size}, guaranteed={down(self.guaranteed)}, "
             f"{self.rows:,} rows)"
         )
 
