@@ -1,7 +1,8 @@
 """``python -m docs.pictures``: draw the pictures of docs that no study draws (half a minute).
 
 These are docs/images/certificate.png (Theorem 1, the sharp certificate, and what is measured),
-activations.png (their two parts) and signals.png (filters that are found).
+activations.png (their two parts), signals.png (filters that are found) and intervals.png (a band
+that holds although calibration rows are poisoned, and one that does not).
 """
 
 from __future__ import annotations
@@ -12,8 +13,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.figure import Figure
 from research import signals
+from sklearn.linear_model import LinearRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import SplineTransformer
 
 import neurotron as nt
+from neurotron.estimators import PredictionIntervals
 
 IMAGES = Path(__file__).parent / "images"
 BLUE, RED, GREEN, BLACK = "#0072B2", "#D55E00", "#009E73", "#000000"
@@ -131,7 +136,64 @@ def draw_parts() -> Any:
     return figure
 
 
+class Bands(NamedTuple):
+    """New rows with clean labels, and two bands from the same poisoned calibration rows."""
+
+    x: np.ndarray
+    y: np.ndarray
+    usual: PredictionIntervals
+    safe: PredictionIntervals
+    covered: tuple[float, float]
+    """The share of 100,000 clean labels that each band covers."""
+
+
+def bands(m: int = 30) -> Bands:
+    """Hide the m largest of 400 calibration errors, which is the worst that can be done."""
+    draw = np.random.default_rng(0)
+
+    def rows(count: int) -> tuple[np.ndarray, np.ndarray]:
+        x = draw.uniform(-3.0, 3.0, (count, 1))
+        return x, 2.0 * np.sin(x[:, 0]) + 0.6 * draw.standard_normal(count)
+
+    model = make_pipeline(SplineTransformer(), LinearRegression()).fit(*rows(500))
+    x, y = rows(400)
+    worst = np.argsort(-np.abs(y - model.predict(x)))[:m]
+    y[worst] = model.predict(x[worst])
+    usual, safe = (nt.intervals(model, x, y, poisoned=most) for most in (0, m))
+    many, labels = rows(100_000)
+    shares = []
+    for band in (usual, safe):
+        _, ends = band.predict_interval(many)
+        shares.append(float(((ends[:, 0, 0] <= labels) & (labels <= ends[:, 1, 0])).mean()))
+    return Bands(many[:300], labels[:300], usual, safe, (shares[0], shares[1]))
+
+
+def draw_bands(found: Bands) -> Any:
+    """Return the figure of the two bands."""
+    figure = Figure(figsize=(11.0, 4.2), layout="constrained")
+    grid = np.linspace(-3.0, 3.0, 201)[:, None]
+    titles = "Usual band", f"Band with poisoned={found.safe.poisoned}"
+    pairs = zip(
+        figure.subplots(1, 2, sharey=True), titles, (found.usual, found.safe), found.covered,
+        (RED, GREEN), strict=True,
+    )  # fmt: skip
+    for axes, title, band, share, colour in pairs:
+        predicted, ends = band.predict_interval(grid)
+        low, high = band.predict_interval(found.x)[1][:, :, 0].T
+        inside = (low <= found.y) & (found.y <= high)
+        axes.fill_between(grid[:, 0], *ends[:, :, 0].T, color=colour, alpha=0.2, label="interval")
+        axes.plot(grid[:, 0], predicted, color=BLACK, label="prediction")
+        axes.plot(found.x[inside], found.y[inside], ".", color=BLUE, label="clean label, covered")
+        axes.plot(found.x[~inside], found.y[~inside], "x", color=RED, label="not covered")
+        axes.set(title=f"{title}: covers {100.0 * share:.1f} % of clean labels", xlabel="x")
+        axes.grid(alpha=0.3)
+    figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=4,
+                  frameon=False)  # fmt: skip
+    return figure
+
+
 if __name__ == "__main__":
+    draw_bands(bands()).savefig(IMAGES / "intervals.png", dpi=150)
     draw_parts().savefig(IMAGES / "activations.png", dpi=150)
     draw(strong_attack(), weak_attack()).savefig(IMAGES / "certificate.png", dpi=150)
     signals.draw(signals.picture_filters()).savefig(IMAGES / "signals.png", dpi=150)

@@ -102,8 +102,8 @@ def _error(values):
 
 # ---- an attacker who sees everything -------------------------------------------------------------
 
-MOVED = 0.1
-"""How far one changed training label moves any prediction."""
+MOVED = 0.3
+"""How far all changed training labels together move any prediction."""
 
 
 class Moved:
@@ -113,15 +113,15 @@ class Moved:
     in the first column, and those for new rows away from it. From clean labels it predicts 0.
     """
 
-    def __init__(self, a, factor):
-        self.a, self.factor = a, factor
+    def __init__(self, a, step, factor):
+        self.away, self.step, self.factor = a * step, step, factor
 
     def predict(self, X):
-        away, labels = self.a * MOVED, X[:, 0]
+        away, labels = self.away, X[:, 0]
         return np.where(X[:, 1] == 0.0, np.clip(labels, -away, away), -np.sign(labels) * away)
 
     def predict_bounds(self, X, m, *, bound=np.inf):
-        ends = self.factor * m * MOVED * np.array([-1.0, 1.0])
+        ends = self.factor * m * self.step * np.array([-1.0, 1.0])
         return self.predict(X)[:, None] + ends
 
 
@@ -137,11 +137,11 @@ def check_same(rows, m, draws):
         for factor, covered in found.items():
             ways = []
             for a in range(m + 1):  # changed labels to fit; the others hide the largest scores
-                model, labels = Moved(a, factor), scores.copy()
+                model, labels = Moved(a, MOVED / m, factor), scores.copy()
                 hidden = order[rows - (m - a) :]
                 labels[hidden] = model.predict(X[hidden])
                 band = nt.intervals(model, X, labels, **asked)
-                ways.append(band.half_widths(new)[0] - a * MOVED)
+                ways.append(band.half_widths(new)[0] - model.away)
             covered[trial] = min(ways)
     assert band.guaranteed == (band.index - m) / (rows + 1) >= LEVEL
     assert found[1.0].mean() >= LEVEL - 3.0 * _error(found[1.0])
