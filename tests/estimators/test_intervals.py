@@ -14,7 +14,7 @@ from tests.estimators import coverage
 from tests.support.messages import refused, says
 
 import neurotron as nt
-from neurotron.estimators import LinearSmoother
+from neurotron.estimators import LinearSmoother, catalog
 
 ZERO = coverage.Zero()
 
@@ -163,7 +163,18 @@ def table(seed=0, rows=120):
     return X, X @ [1.0, -2.0] + draw.standard_normal(rows)
 
 
-@pytest.mark.parametrize("estimator", [LinearRegression(), Ridge(alpha=3.0), DummyRegressor()])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LinearRegression(),
+        Ridge(alpha=3.0),
+        DummyRegressor(),
+        catalog.BY_NAME.build("kernel-ridge"),
+        catalog.BY_NAME.build("nearest-neighbors:k=3"),
+        catalog.BY_NAME.build("gaussian-process"),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
 def test_the_bounds_of_a_smoother_are_reached_and_not_exceeded_by_refits(estimator):
     X, y = table(rows=7)
     model = LinearSmoother(estimator).fit(X[:6], y[:6])

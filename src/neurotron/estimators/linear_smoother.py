@@ -63,7 +63,8 @@ class LinearSmoother(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # type
         self
             The fitted regressor.
         """
-        labels = _check.array("y", y, ("N",), _check.LARGEST)
+        self._labels = labels = _check.array("y", y, ("N",), _check.LARGEST)
+        self.estimator_ = clone(self.estimator).fit(X, np.array(labels))
         try:
             smoother_matrix(self.estimator, X, labels, X, bound=math.inf, seed=0)
             with no_warnings():  # regressors may warn about labels that are columns of 0 and 1
@@ -72,8 +73,6 @@ class LinearSmoother(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # type
             raise _check.InputError(
                 f"{type(self.estimator).__name__} has no ceiling for changed labels: {error}"
             ) from error
-        self._labels = labels
-        self.estimator_ = clone(self.estimator).fit(X, np.array(labels))
         return self
 
     def predict(self, X: Any) -> Array:
