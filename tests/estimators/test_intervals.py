@@ -63,7 +63,7 @@ def test_an_interval_says_what_it_covers_and_against_whom():
     assert (found.index, found.half_width, found.radius) == (94, 94.0, 94.0)
     assert (found.guaranteed, found.unattacked) == (0.9, 0.94)
     assert found.widest == 98.0
-    assert says(found, "94", "0.9", "0.94", "4", "99 calibration rows", "clean")
+    assert says(found.statement, "94", "0.9", "0.94", "4", "99 calibration rows", "clean")
     assert says(" ".join(str(found).split()), "whoever poisoned labels to fit had not seen")
     assert found.holds
     assert not found.failed
@@ -120,7 +120,7 @@ def test_against_coins_independent_scores_are_named_and_less_is_needed():
     scores = np.random.default_rng(0).uniform(size=99)
     found = band(scores, coin=0.1)
     assert found.index == 91
-    assert says(found, "independent", "coin of its own", "10 %", "whatever the row is")
+    assert says(found.statement, "independent", "coin of its own", "10 %", "whatever the row is")
     assert band(scores, coin=0.0).index == band(scores, poisoned=0).index == 90
 
 
@@ -176,14 +176,14 @@ def table(seed=0, rows=120):
     ids=lambda estimator: type(estimator).__name__,
 )
 def test_the_bounds_of_a_smoother_are_reached_and_not_exceeded_by_refits(estimator):
-    X, y = table(rows=7)
-    model = LinearSmoother(estimator).fit(X[:6], y[:6])
+    X, y = table(rows=6)
+    model = LinearSmoother(estimator).fit(X[:5], y[:5])
     found, reached = model.predict_bounds(X, 2, bound=3.0), [model.predict(X)]
-    for rows in combinations(range(6), 2):
+    for rows in combinations(range(5), 2):
         for signs in product((3.0, -3.0), repeat=2):
-            labels = y[:6].copy()
+            labels = y[:5].copy()
             labels[list(rows)] += signs
-            reached.append(clone(estimator).fit(X[:6], labels).predict(X))
+            reached.append(clone(estimator).fit(X[:5], labels).predict(X))
     assert np.min(reached, axis=0) == pytest.approx(found[:, 0], abs=1e-9)
     assert np.max(reached, axis=0) == pytest.approx(found[:, 1], abs=1e-9)
 
@@ -244,6 +244,7 @@ def test_a_regressor_without_ceiling_is_no_smoother(estimator, reason):
         ({"poisoned": 0.5}, ("`poisoned`", "0.5")),
         ({"coin": 1.0}, ("`coin`", "1")),
         ({"poisoned": 1, "confidence_level": 1.0}, ("`confidence_level`", "1")),
+        ({"poisoned": 1, "confidence_level": None}, ("`confidence_level`", "None")),
         ({"poisoned": 7}, ("60 calibration rows", "79", "too few")),
         ({"coin": 0.9}, ("60 calibration rows", "99", "too few")),
         ({"poisoned": 0, "given_calibration": 0.999}, ("60 calibration rows", "66", "too few")),
@@ -283,8 +284,10 @@ def test_an_infinite_half_width_and_predictions_that_are_no_numbers_are_refused(
 
     with refused("`model`", "finite"):
         nt.intervals(Lost(), X, y, poisoned=1)
-    with refused("120 calibration rows", "60 labels"):
+    with refused("`model`", "60 rows"):
         nt.intervals(ZERO, X, y[:60], poisoned=1)
+    with pytest.raises(ValueError, match="inconsistent"):
+        nt.intervals(nt.NeuroTronRegressor().fit(X, y), X, y[:60], poisoned=1)
 
 
 # ---- rows that a fit holds out -------------------------------------------------------------------
@@ -330,8 +333,8 @@ def test_a_frame_keeps_its_columns_and_a_saved_model_keeps_no_calibration_rows(t
     ("given", "parts"),
     [
         ({"calibration": 1.5}, ("`calibration`", "1.5")),
-        ({"calibration": 0.001}, ("`calibration`", "0 rows", "120")),
-        ({"calibration": 0.999}, ("`calibration`", "120 rows")),
+        ({"calibration": 0.001}, ("`calibration`", "0 of 120 rows")),
+        ({"calibration": 0.999}, ("`calibration`", "120 of 120 rows")),
         ({"calibration": 0.5, "sample_weight": np.ones(120)}, ("`sample_weight`",)),
     ],
 )

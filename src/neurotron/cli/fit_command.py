@@ -111,10 +111,10 @@ class IntervalOptions:
         self, model: NeuroTronRegressor, source: tables.TableOptions
     ) -> PredictionIntervals | None:
         """Return the intervals, if they are asked for; the table is read as the other one."""
-        given = vars(self)
+        given = [name for name, value in vars(self).items() if value is not None]
+        if self.interval is None and given:
+            raise _check.InputError(f"`{given[0]}` is about intervals: give `interval` as well")
         if self.interval is None:
-            if extra := next((name for name, value in given.items() if value is not None), None):
-                raise _check.InputError(f"`{extra}` is about intervals: give `interval` as well")
             return None
         level = _check.number("interval", self.interval, "(0, 1)")
         if self.calibration is None or self.label is None:
@@ -124,10 +124,8 @@ class IntervalOptions:
             )
         from neurotron.estimators import intervals
 
-        read = tables.LabelledOptions(
-            **{**vars(source), "data": self.calibration}, label=[self.label]
-        )
-        inputs, _, labels = read.read(model)
+        table = {**vars(source), "data": self.calibration, "label": [self.label]}
+        inputs, _, labels = tables.LabelledOptions(**table).read(model)
         return intervals(
             model, inputs.X, labels, confidence_level=level, poisoned=self.poisoned,
             coin=self.coin,

@@ -12,7 +12,6 @@ from neurotron import _check, _seeds
 from neurotron._digits import counted
 from neurotron._types import Array, Index
 from neurotron.estimators.intervals import Asked, calibrated
-from neurotron.estimators.prediction_intervals import SEPARATE
 
 LEAST_FITTED = 2
 """Fewer rows are refused by every fit."""
@@ -62,14 +61,12 @@ class HoldsOut:
         check_is_fitted(self)
         if self._held_out is None:
             raise _check.InputError(
-                "there are no calibration rows: call fit(X, y, calibration=0.25) to hold a quarter "
-                "of the rows out, or neurotron.intervals(model, X_cal, y_cal, poisoned=…) with "
-                "rows that the fit has not seen"
+                "no rows were held out: call fit(X, y, calibration=0.25), or "
+                "neurotron.intervals(model, X_cal, y_cal, poisoned=…) with rows that the fit has "
+                "not seen"
             )
-        asked = Asked(
-            confidence_level, poisoned, coin, given_calibration, SEPARATE, float("inf"), None
-        )
-        return calibrated(self, *self._held_out, asked, ()).predict_interval(X)
+        asked = Asked(confidence_level, poisoned, coin, given_calibration)
+        return calibrated(self, *self._held_out, asked, []).predict_interval(X)
 
     def _hold_out(
         self, X: Any, labels: Array, share: float | None, seed: int, sample_weight: Any = None
@@ -80,14 +77,11 @@ class HoldsOut:
             return slice(None)
         share, rows = _check.number("calibration", share, "(0, 1)"), np.arange(len(labels))
         if sample_weight is not None:
-            raise _check.InputError(
-                "`calibration` needs rows that all count the same: leave out `sample_weight`, or "
-                "hold rows out yourself"
-            )
+            raise _check.InputError("`calibration` works only without `sample_weight`")
         count = round(share * len(rows))
         if not 1 <= count <= len(rows) - LEAST_FITTED:
             raise _check.InputError(
-                f"`calibration` would hold out {counted(count, 'row')} of {len(rows):,}: at least "
+                f"`calibration` would hold out {count:,} of {counted(len(rows), 'row')}: at least "
                 f"one is needed, and {LEAST_FITTED} to fit"
             )
         held = np.sort(_seeds.generator(seed, "calibration").permutation(rows)[:count])

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
-from neurotron._digits import counted, percent
+from neurotron._digits import counted
 from neurotron._types import Array
 from neurotron.estimators.prediction_intervals import (
     SAME,
@@ -26,9 +26,14 @@ from neurotron.estimators.prediction_intervals import (
     predictions,
     scales,
 )
-from neurotron.estimators.table import freshness, inputs_of
+from neurotron.estimators.table import freshness, inputs_of, labels_of
 from neurotron.guarantee import Assumption, stated
 from neurotron.theory.conformal import coin_coverage, coin_index, rank, rows_needed
+
+INTERVALS = {
+    "confidence_level": "(0, 1)", "coin": "[0, 1)", "given_calibration": "(0, 1)",
+    "bound": "[0, inf]",
+}  # fmt: skip
 
 
 def intervals(
@@ -90,13 +95,14 @@ def intervals(
     >>> band.index, round(band.guaranteed, 2), round(band.unattacked, 2), round(band.half_width, 1)
     (381, 0.9, 0.95, 1.9)
     """
-    others: tuple[Assumption, ...] = ()
-    labels = _check.array("y_cal", y_cal, ("n",), _check.LARGEST)
     asked = Asked(
         confidence_level, poisoned, coin, given_calibration, training_attacker, bound, scale
     )
+    labels = _check.array("y_cal", y_cal, ("n",), _check.LARGEST)
+    others = []
     if hasattr(model, "row_hashes_"):
-        others = (freshness(model, inputs_of(model, X_cal, reset=False), labels),)
+        seen = inputs_of(model, X_cal, reset=False)
+        others = [freshness(model, seen, labels_of(model, seen, labels))]
     return calibrated(model, X_cal, labels, asked, others)
 
 
@@ -108,45 +114,29 @@ class Asked:
     poisoned: int | None
     coin: float | None
     given_calibration: float | None
-    training_attacker: str
-    bound: float
-    scale: Any
+    training_attacker: str = SEPARATE
+    bound: float = math.inf
+    scale: Any = None
 
     def __post_init__(self) -> None:
-        for name, interval in (
-            ("confidence_level", "(0, 1)"), ("coin", "[0, 1)"), ("given_calibration", "(0, 1)"),
-            ("bound", "[0, inf]"),
-        ):  # fmt: skip
+        for name, interval in INTERVALS.items():
             value = getattr(self, name)
-            if value is not None or name in ("confidence_level", "bound"):
+            if value is not None or name not in ("coin", "given_calibration"):
                 object.__setattr__(self, name, _check.number(name, value, interval))
         if self.poisoned is not None:
             object.__setattr__(self, "poisoned", _check.integer("poisoned", self.poisoned, 0))
-        _check.choice("training_attacker", self.training_attacker, (SEPARATE, SAME))
-        if (self.poisoned is None) == (self.coin is None):
-            raise _check.InputError(
-                "say what may be poisoned: either `poisoned`, the number of rows (0 for none), or "
-                "`coin`, the probability with which each label is"
-            )
-        if self.coin is not None and (self.given_calibration is not None or self.same):
-            what = "training_attacker='same'" if self.same else "`given_calibration`"
-            raise _check.InputError(
-                f"{what} is about a number of labels: give `poisoned` instead of `coin`"
-            )
-        if self.same and self.scale is not None:
-            raise _check.InputError(
-                "training_attacker='same' needs absolute errors: leave out `scale`"
-            )
-        if not self.same and self.bound < math.inf:
-            raise _check.InputError(
-                "`bound` is about labels to train with: leave it out, or ask for "
-                "training_attacker='same'"
-            )
-
-    @property
-    def same(self) -> bool:
-        """Whether the attacker of the training rows had seen the calibration rows."""
-        return self.training_attacker == SAME
+        same = _check.choice("training_attacker", self.training_attacker, (SEPARATE, SAME)) == SAME
+        given, rows = self.given_calibration is not None, self.poisoned is not None
+        for wrong, why in (
+            (rows == (self.coin is not None), "say what may be poisoned: either `poisoned`, the "
+             "number of rows (0 for none), or `coin`, the probability with which each label is"),
+            (given and not rows, "`given_calibration` needs `poisoned` instead of `coin`"),
+            (same and not rows, "training_attacker='same' needs `poisoned` instead of `coin`"),
+            (same and self.scale is not None, "training_attacker='same' has no `scale`"),
+            (not same and self.bound < math.inf, "`bound` is for training_attacker='same' only"),
+        ):  # fmt: skip
+            if wrong:
+                raise _check.InputError(why)
 
     def index(self, rows: int) -> int:
         """Return which of the scores of so many rows is needed; more than `rows` if none is."""
@@ -154,80 +144,48 @@ class Asked:
             return coin_index(self.confidence_level, rows, self.coin)
         return rank(self.confidence_level, rows, self.given_calibration) + (self.poisoned or 0)
 
-    def covered(self, rows: int) -> float:
-        """Return the coverage that this index guarantees, at least."""
-        index = self.index(rows)
-        if self.coin is not None:
-            return coin_coverage(index, rows, self.coin)
-        return (index - (self.poisoned or 0)) / (rows + 1)
-
 
 def calibrated(
-    model: Any, X: Any, labels: Array, asked: Asked, others: tuple[Assumption, ...]
+    model: Any, X: Any, labels: Array, asked: Asked, others: list[Assumption]
 ) -> PredictionIntervals:
     """Return the intervals that calibration rows give; `others` is what is known of the rows."""
-    if asked.same and not isinstance(model, Bounded):
+    same, name = asked.training_attacker == SAME, type(model).__name__
+    if same and not isinstance(model, Bounded):
         raise _check.InputError(
-            "training_attacker='same' needs a model with `predict_bounds`, and "
-            f"{type(model).__name__} has no such ceiling: fit a LinearSmoother of "
-            "neurotron.estimators, or say training_attacker='separate' if nobody who poisoned "
-            "training rows had seen the calibration rows"
+            f"training_attacker='same' needs a model with `predict_bounds`, which {name} has not: "
+            "fit a LinearSmoother of neurotron.estimators, or say 'separate' if nobody who "
+            "poisoned rows to fit had seen the calibration rows"
         )
-    rows = labels.size
-    index, most = asked.index(rows), asked.poisoned or 0
+    rows, most = labels.size, asked.poisoned or 0
+    index = asked.index(rows)
     if index > rows:
         raise _check.InputError(
-            f"{counted(rows, 'calibration row')} are too few, because a finite interval needs at "
-            f"least {rows_needed(asked.index):,}: give more rows, or a smaller confidence, or "
-            "fewer poisoned labels"
+            f"{counted(rows, 'calibration row')} are too few for a finite interval: give at least "
+            f"{rows_needed(asked.index):,}, or a smaller confidence, or fewer poisoned labels"
         )
-    predicted = predictions(model, X)
-    if predicted.shape != labels.shape:
-        raise _check.InputError(
-            f"there are {counted(predicted.size, 'calibration row')}, but {labels.size:,} labels "
-            "of them: give as many"
-        )
+    predicted = predictions(model, X, rows)
     errors, levels = np.abs(labels - predicted), np.empty(0)
     scores = np.sort(errors / scales(asked.scale, X, rows))
-    radius = float(scores[index - 1])
-    if asked.same:
+    covered = (index - most) / (rows + 1)
+    if asked.coin is not None:
+        covered = coin_coverage(index, rows, asked.coin)
+    if same:
         moved = ceilings(model, X, predicted, most, asked.bound)
         levels = np.array([np.sort(errors + one)[index - a - 1] for a, one in enumerate(moved)])
-        radius = 1.0
+    independent = asked.coin is not None or asked.given_calibration is not None
+    how = "are independent draws from one law" if independent else "are exchangeable"
+    fixed = (
+        f"`predict_bounds` of {name} holds, and no calibration row is among the rows of the fit."
+        if same
+        else "The model is fixed before the calibration rows are seen, by us and by the attacker: "
+        "whoever poisoned labels to fit had not seen the calibration rows."
+    )
     return PredictionIntervals(
-        kind="theorem", radius=radius, confidence=asked.covered(rows),
-        assumptions=(*_assumptions(type(model).__name__, rows, asked), *others),
+        kind="theorem", radius=1.0 if same else float(scores[index - 1]), confidence=covered,
+        assumptions=(
+            stated("rows alike", f"Before any is poisoned, calibration rows and new rows {how}."),
+            stated("model", fixed), *others,
+        ),
         rows=rows, index=index, **vars(asked),
         model=model, scores=_check.freeze(scores), levels=_check.freeze(levels),
     )  # fmt: skip
-
-
-def _assumptions(name: str, rows: int, asked: Asked) -> tuple[Assumption, ...]:
-    """Return what nobody can check here."""
-    independent = asked.coin is not None or asked.given_calibration is not None
-    how = "are independent draws from one law" if independent else "are exchangeable"
-    budget = f"At most {asked.poisoned or 0:,} of the {rows:,} calibration rows are poisoned."
-    fixed = (
-        "The model is fixed before the calibration rows are seen, by us and by the attacker: "
-        "whoever poisoned labels to fit had not seen the calibration rows."
-    )
-    if asked.coin is not None:
-        budget = (
-            "Each calibration label falls to the attacker by a coin of its own, with a probability "
-            f"of at most {percent(asked.coin)} whatever its row is."
-        )
-    if asked.same:
-        limit = "" if asked.bound == math.inf else f", those to fit by at most {asked.bound:g} each"
-        budget = (
-            f"At most {counted(asked.poisoned or 0, 'label')} of the calibration rows and the rows "
-            f"of the fit together are changed{limit}."
-        )
-        fixed = (
-            f"`predict_bounds` of {name} holds for these changes, and no calibration row is among "
-            "the rows of the fit."
-        )
-    return (
-        stated("rows alike", f"Before any is poisoned, calibration rows and new rows {how}."),
-        stated("budget", budget),
-        stated("model", fixed),
-    )

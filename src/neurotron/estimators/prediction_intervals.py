@@ -115,10 +115,7 @@ class PredictionIntervals(Guarantee):
         """
         size = _check.number("half_width", half_width, "[0, inf]")
         if self.training_attacker == SAME:
-            raise _check.InputError(
-                "`valid_against` is about one half-width for all rows, and with the same attacker "
-                "every row has its own: ask with training_attacker='separate'"
-            )
+            raise _check.InputError("`valid_against` is for training_attacker='separate' only")
         if size == math.inf:
             return self.rows
         needed = rank(self.confidence_level, self.rows, self.given_calibration)
@@ -193,9 +190,10 @@ class PredictionIntervals(Guarantee):
         if self.poisoned == 0:
             return f"if none of {rows} is poisoned"
         if self.training_attacker == SAME:
+            limit = "" if self.bound == math.inf else f", those to fit by at most {self.bound:g},"
             return (
                 f"although up to {counted(self.poisoned or 0, 'label')} of {rows} and of the rows "
-                "of the fit together were changed by somebody who had seen all of them"
+                f"of the fit together were changed{limit} by somebody who had seen all of them"
             )
         return (
             f"although up to {self.poisoned:,} of {rows} are poisoned, whichever they are and "
@@ -219,22 +217,17 @@ class PredictionIntervals(Guarantee):
 # ---- what models and scales say about rows -------------------------------------------------------
 
 
-def predictions(model: Any, X: Any) -> Array:
-    """Return what a model predicts, shape (N,); refuse what is not one finite number per row."""
-    return _one_number_each("model", model.predict(X))
+def predictions(model: Any, X: Any, rows: int | None = None) -> Array:
+    """Return what a model predicts, shape (N,)."""
+    return _for_each_row("model", model.predict(X), rows)
 
 
 def scales(scale: Any, X: Any, rows: int) -> Array:
     """Return how large errors are for each row, by a regressor or function; 1 if it is None."""
     if scale is None:
         return np.ones(rows)
-    found = _one_number_each("scale", scale.predict(X) if hasattr(scale, "predict") else scale(X))
-    if found.shape != (rows,) or found.min() <= 0.0:
-        raise _check.InputError(
-            f"`scale` must give a positive number for each of the {counted(rows, 'row')}, got "
-            f"{_check.shown(found)}: take a regressor of absolute errors that cannot be 0 or less"
-        )
-    return found
+    found = scale.predict(X) if hasattr(scale, "predict") else scale(X)
+    return _for_each_row("scale", found, rows, above=0.0)
 
 
 def ceilings(model: Bounded, X: Any, predicted: Array, most: int, bound: float) -> Array:
@@ -245,17 +238,20 @@ def ceilings(model: Bounded, X: Any, predicted: Array, most: int, bound: float) 
         found[a] = np.abs(ends - predicted[:, None]).max(axis=1)
     if not np.isfinite(found).all():
         raise _check.InputError(
-            f"nothing limits how far {counted(most, 'label')} can move a prediction of this model: "
-            "give a finite `bound` on the change of a label"
+            f"{counted(most, 'label')} can move a prediction without limit: give a finite `bound`"
         )
     return found
 
 
-def _one_number_each(name: str, values: Any) -> Array:
+def _for_each_row(name: str, values: Any, rows: int | None, above: float = -math.inf) -> Array:
+    """Return one finite number for each row, or refuse what is something else."""
     found = np.asarray(values, np.float64)
     found = found[:, 0] if found.ndim == 2 and found.shape[1] == 1 else found
-    if found.ndim != 1 or not np.isfinite(found).all():
+    fits = found.ndim == 1 and rows in (None, found.size)
+    if not fits or not np.isfinite(found).all() or (found <= above).any():
+        kind = "positive" if above == 0.0 else "finite"
+        each = "each row" if rows is None else f"each of {counted(rows, 'row')}"
         raise _check.InputError(
-            f"`{name}` must give one finite number for each row, got {_check.shown(found)}"
+            f"`{name}` must give one {kind} number for {each}, got {_check.shown(found)}"
         )
     return found
