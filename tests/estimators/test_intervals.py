@@ -120,8 +120,15 @@ def test_against_coins_independent_scores_are_named_and_less_is_needed():
     scores = np.random.default_rng(0).uniform(size=99)
     found = band(scores, coin=0.1)
     assert found.index == 91
-    assert says(found.statement, "independent", "coin of its own", "10 %", "whatever the row is")
+    assert says(found.statement, "independent", "coin of its own", "0.1", "whatever the row is")
     assert band(scores, coin=0.0).index == band(scores, poisoned=0).index == 90
+
+
+def test_what_an_interval_says_is_never_more_than_what_is_proved():
+    scores = np.random.default_rng(0).uniform(size=400)
+    assert "at most 0.01239 " in band(scores, coin=0.0123999).statement
+    found = band(scores, poisoned=1, confidence_level=0.90019, given_calibration=0.95999)
+    assert says(found.statement, "confidence 0.9599", "at least 0.9001")
 
 
 def test_tied_scores_are_covered_together():

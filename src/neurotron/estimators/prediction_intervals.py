@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Protocol, runtime_checkable
 import numpy as np
 
 from neurotron import _check
-from neurotron._digits import counted, down, percent, up
+from neurotron._digits import counted, down, up
 from neurotron._types import Array
 from neurotron.guarantee import Guarantee
 from neurotron.theory.conformal import rank
@@ -57,7 +57,9 @@ class PredictionIntervals(Guarantee):
     """The confidence with which these very calibration rows give the coverage, if it was asked for.
     """
     training_attacker: str
+    """"separate" or "same": whether who poisoned labels to fit had seen the calibration rows."""
     bound: float
+    """With "same": the largest change of a label to fit."""
     model: Any = field(repr=False)
     scale: Any = field(repr=False)
     scores: Array = field(repr=False)
@@ -94,7 +96,7 @@ class PredictionIntervals(Guarantee):
         It is infinite if there are too few rows to limit it, if labels fall by coins, which may be
         all, and with a training attacker that is the same.
         """
-        further = self.rows if self.poisoned is None else self.index + self.poisoned
+        further = self.index + (self.poisoned or 0)
         if self.coin is not None or self.training_attacker == SAME or further > self.rows:
             return math.inf
         return float(self.scores[further - 1])
@@ -169,13 +171,13 @@ class PredictionIntervals(Guarantee):
             f"The prediction{size} covers the clean label of a new row like the calibration rows "
             f"with a probability of at least {down(self.guaranteed)}, {self._against}."
         )
-        if self.given_calibration is not None:
-            text += (
-                f" With confidence {self.given_calibration:g}, the calibration rows are such that "
-                f"these intervals cover at least {percent(self.confidence_level)} of such labels."
-            )
         if self.poisoned != 0:
             text += f" If nothing is poisoned, it is at least {down(self.unattacked)}."
+        if self.given_calibration is not None:
+            text += (
+                f" With confidence {down(self.given_calibration)}, these very calibration rows "
+                f"give a probability of at least {down(self.confidence_level)}."
+            )
         return text
 
     @property
@@ -184,13 +186,15 @@ class PredictionIntervals(Guarantee):
         if self.coin is not None:
             return (
                 f"if their scores are independent, although each label of {rows} falls to an "
-                f"attacker by a coin of its own, with a probability of at most "
-                f"{percent(self.coin)} whatever the row is, and becomes anything"
+                "attacker by a coin of its own, with a probability of at most "
+                f"{down(self.coin)} whatever the row is, and becomes anything"
             )
         if self.poisoned == 0:
             return f"if none of {rows} is poisoned"
         if self.training_attacker == SAME:
-            limit = "" if self.bound == math.inf else f", those to fit by at most {self.bound:g},"
+            limit = (
+                "" if self.bound == math.inf else f", those to fit by at most {down(self.bound)},"
+            )
             return (
                 f"although up to {counted(self.poisoned or 0, 'label')} of {rows} and of the rows "
                 f"of the fit together were changed{limit} by somebody who had seen all of them"
