@@ -262,7 +262,7 @@ def unknown(kind: str, name: object, known: Iterable[str], meant: str | None = N
     near = difflib.get_close_matches(str(name)[:100], known, n=1, cutoff=0.5)
     near = [meant] if meant in known else near
     hint = f"did you mean {near[0]!r}? " if near else ""
-    listed = textwrap.shorten(", ".join(known), 250, placeholder=" …")
+    listed = printable(textwrap.shorten(", ".join(known), 250, placeholder=" …"))
     return InputError(f"unknown {kind} {shown(name)}: {hint}known: {listed}")
 
 
