@@ -27,7 +27,8 @@ HOUSE = [
     "guarantee", "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers",
     "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning",
     "model_file", "work", "estimators", "auditing", "lab/store", "lab/results", "lab/training",
-    "lab/audits", "lab/claims", "lab/figures", "lab/pages", "lab/studies", "lab", "cli",
+    "lab/audits", "lab/claims", "lab/running", "lab/figures", "lab/pages", "lab/studies",
+    "lab", "cli",
 ]  # fmt: skip
 TOOLS = ["__main__", "_names"]
 LAYERS = [*FOUNDATIONS, *([name] for name in HOUSE), TOOLS]

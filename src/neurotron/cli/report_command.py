@@ -161,9 +161,8 @@ def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
             _print_details(console, judgement)
     else:
         console.print(_lines(evaluated), soft_wrap=False)
-        console.print()
     if len(evaluated) > 1:
-        console.print(tally(evaluated), soft_wrap=False)
+        console.print(tally(evaluated) if details else f"\n{tally(evaluated)}", soft_wrap=False)
 
 
 def _nothing(evaluated: list[Judgement]) -> str:

@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from tests.support.cli import in_this_process
 from tests.support.commands import hashes
-from tests.support.units import study, sums
+from tests.support.messages import refused, says
+from tests.support.units import COLUMNS, study, sums
 
 import neurotron as nt
 from neurotron._check import InputError
 from neurotron.lab.pages.writing import to_toml
+from neurotron.lab.store.folder import Folder
 
 CODE = '''
 import numpy as np
@@ -108,6 +110,35 @@ def test_a_file_is_run_judged_and_shown_also_by_another_process_if_that_is_allow
     assert "(6 of them from before)" in done.stdout
     assert "✓  The sizes are above 1." in done.stdout
     assert (out / "manifest.json").read_bytes() == before
+
+
+def test_names_of_what_is_not_there_are_refused_before_anything_is_computed(tmp_path):
+    def asked(**changes):
+        return nt.Study("mine", [{"name": "a"}], sums, COLUMNS, **changes)
+
+    out = tmp_path / "out"
+    for changes, parts in (
+        ({"claims": ["sizes"]}, ("unknown claim", "'sizes'")),
+        ({"claims": ["certificate-holds"]}, ("'certificate-holds'", "training runs")),
+        ({"claims": ["neurotron:nothing"]}, ("neurotron", "'nothing'")),
+        ({"charts": ["nowhere:sizes"]}, ("'nowhere:sizes'", "--allow-code")),
+        ({"headline": "nowhere:sizes"}, ("'nowhere:sizes'", "--allow-code")),
+    ):
+        with refused(*parts):
+            nt.lab.run(asked(**changes), out)
+    assert not out.exists()
+
+
+def test_a_study_that_has_no_result_yet_may_change_in_its_folder(mine):
+    text, out = mine.read_text(), mine.parent / "out"
+    command = ("run", mine, "--out", out, "--allow-code")
+    mine.write_text(text.replace('size = "float"', 'length = "float"'))
+    refused_run = in_this_process(*command)
+    assert refused_run.returncode == 2
+    assert says(refused_run.stderr, "setting 'a'", "'size'", "does not declare")
+    mine.write_text(text)
+    assert in_this_process(*command).returncode == 0
+    assert Folder.read(out).columns == {"size": "float"}
 
 
 def python(code: str, folder: Path) -> str:
