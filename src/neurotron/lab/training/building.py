@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -58,12 +59,22 @@ def arm_rows(setting: Setting) -> list[dict[str, Any]]:
     """Return the columns of tables that describe the arms of a setting, one row per arm."""
     (law, of_law), (network, of_network) = parse(setting.law), parse(setting.network)
     weights = float(of_network.pop("outer_weights", 1.0))
+    activation = of_network.pop("activation", "relu")
+    leak = float(of_network.pop("leak", network == "linear"))
+    moves, parts = {"moved": ("size", 1), "corrupted": ("scale", setting.n_inputs)}.get(
+        law, ("", 0)
+    )
+    corruption = _number(of_law.get(moves))
     shared = {
         "law": setting.law,
         "law_name": law,
         "law_scale": _number(of_law.get("scale", 1.0)),
         "dof": _number(of_law.get("dof")),
+        "corruption": None if corruption is None else math.sqrt(parts) * corruption,
+        "corrupted_share": None if corruption is None else float(of_law.get("probability", 1.0)),
         "architecture": ",".join([network, *(f"{k}={of_network[k]}" for k in sorted(of_network))]),
+        "activation": activation,
+        "leak": leak,
         "outer_weights": weights,
     }
     rows = []
