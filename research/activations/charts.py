@@ -13,7 +13,7 @@ from research.conditions import conditions_but
 from neurotron.lab import Results, bootstrap
 from neurotron.lab.figures.chart import Chart, Line, Panel
 from neurotron.lab.figures.styles import Style, styles
-from neurotron.lab.figures.view import View, select_at_most
+from neurotron.lab.figures.view import RunsView, select_at_most
 from neurotron.lab.training.runs import Runs
 from neurotron.lab.training.summary import certified
 
@@ -22,7 +22,7 @@ MOST_PANELS = 6
 
 def by_activation(results: Results) -> Iterator[Chart]:
     """Yield the chart of a study that certifies attacked runs with several activations."""
-    view = View(Runs.of(results))
+    view = RunsView(Runs.of(results))
     runs = certified(view.results).filter(ATTACKED, BOUNDED)
     alike: dict[Any, dict[str, Any]] = {}
     of_network = runs.select("setting", "architecture", "outer_weights", "activation", "leak")

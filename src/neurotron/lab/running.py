@@ -13,7 +13,7 @@ from neurotron.lab.claims.catalog import require_known
 from neurotron.lab.store.folder import Folder
 from neurotron.lab.training.columns import COLUMNS
 from neurotron.work.columns import checked_columns
-from neurotron.work.runner import Progress, Report, Run
+from neurotron.work.runner import Progress, Report, Runner
 from neurotron.work.study import Study
 from neurotron.work.workers import allowing, workers_for
 
@@ -85,6 +85,6 @@ def run(
         workers_for(study, workers, executor) as pool,
         Folder.written(place, study, pool.fingerprint(), mixed) as held,
     ):
-        report = Run(study, held, pool, progress).run()
+        report = Runner(study, held, pool, progress).run()
     report.folder = held.path
     return report

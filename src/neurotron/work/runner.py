@@ -136,10 +136,10 @@ def run(
         A function that is called about ten times a second with a `Progress`.
     """
     with workers_for(study, workers, executor) as pool:
-        return Run(study, sink, pool, progress).run()
+        return Runner(study, sink, pool, progress).run()
 
 
-class Run:
+class Runner:
     """One run of a study into a sink."""
 
     def __init__(
