@@ -9,9 +9,10 @@ from typing import cast
 import numpy as np
 import polars as pl
 
+from neurotron._digits import Notation
 from neurotron.lab import Interval, bootstrap, rate
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Notation, Phrase, percent
+from neurotron.lab.claims.effects import Phrase, percent
 from neurotron.lab.claims.model import Claim, Finding, above, at_most
 from neurotron.lab.training.runs import Runs
 from neurotron.lab.training.summary import certified, distinct_runs

@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 from research.conditions import conditions_but
 
+from neurotron._digits import Notation
 from neurotron._types import Array
 from neurotron.lab import bootstrap
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Notation, Phrase, percent, times
+from neurotron.lab.claims.effects import Phrase, percent, times
 from neurotron.lab.claims.model import Claim, Finding, at_least, at_most, between
 from neurotron.lab.training.runs import EXACT, Runs
 from neurotron.lab.training.summary import divided, over_levels, slopes

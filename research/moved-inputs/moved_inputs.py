@@ -6,9 +6,10 @@ import math
 
 import polars as pl
 
+from neurotron._digits import Notation
 from neurotron.lab import bootstrap
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Notation, Phrase, times
+from neurotron.lab.claims.effects import Phrase, times
 from neurotron.lab.claims.model import Claim, Finding, above, between
 from neurotron.lab.training.runs import EXACT, Runs
 from neurotron.lab.training.summary import paired

@@ -9,9 +9,10 @@ from importlib import resources
 from typing import Any
 
 from neurotron import _check
+from neurotron._digits import Notation
 from neurotron._references import resolve
 from neurotron.lab.claims import batch_size, certificates, paper
-from neurotron.lab.claims.effects import Notation, Phrase
+from neurotron.lab.claims.effects import Phrase
 from neurotron.lab.claims.model import Claim, Finding, Judgement
 from neurotron.lab.results.results import Results, once
 from neurotron.lab.training.runs import Runs
