@@ -213,7 +213,7 @@ def _tell(study: Study, report: Report, quiet: bool) -> None:
     for line in report.set_aside:
         console.print(f"Damaged, set aside and computed again: {line}")
     failed: dict[str, list[Unit]] = {}
-    for failure in report.failures:
+    for failure in sorted(report.failures, key=lambda one: one.unit[::-1]):
         failed.setdefault(failure.error, []).append(failure.unit)
     for error, ((setting, replicate), *others) in failed.items():
         more = f" and {len(others):,} more" if others else ""

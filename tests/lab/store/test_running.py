@@ -257,7 +257,7 @@ def test_a_folder_that_is_gone_is_not_said_to_be_kept(out):
     ("options", "sentence"),
     [
         ({"study": "smoke"}, "`study` must be a Study, got 'smoke'"),
-        ({"replicates": 0}, "`replicates` must be a whole number from 1 to 1e"),
+        ({"replicates": 0}, "`replicates` must be a whole number from 1 to 1,000,000"),
         ({"replicates": 1.5}, "`replicates` must be a whole number"),
         ({"workers": 0}, "`workers` must be a whole number"),
         ({"mixed": 1}, "`mixed` must be a bool, got 1"),

@@ -141,10 +141,11 @@ def test_a_study_that_has_no_result_yet_may_change_in_its_folder(mine):
     assert Folder.read(out).columns == {"size": "float"}
 
 
-def python(code: str, folder: Path) -> str:
+def python(code: str, folder: Path, *, as_argument: bool = True) -> str:
     """Run code as a notebook does, whose functions have no file; return what it prints."""
+    command = [sys.executable, *(["-c", code] if as_argument else ["-"])]
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, timeout=120
+        command, input=code, capture_output=True, text=True, cwd=folder, timeout=120
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -162,8 +163,12 @@ except nt.InputError as error:
 """
 
 
-def test_functions_of_a_notebook_run_in_threads_and_are_judged_by_their_process_only(tmp_path):
-    count, verdict, sentence = python(CODE + NOTEBOOK, tmp_path).splitlines()
+@pytest.mark.parametrize("as_argument", [True, False], ids=["no file", "standard input"])
+def test_functions_of_a_notebook_run_in_threads_and_are_judged_by_their_process_only(
+    as_argument, tmp_path
+):
+    printed = python(CODE + NOTEBOOK, tmp_path, as_argument=as_argument)
+    count, verdict, sentence = printed.splitlines()
     assert (count, verdict) == ("6", "holds")
     assert sentence.startswith("measure is defined in a notebook or at a prompt, where other pro")
     assert sentence.endswith("put it into a file, or use threads")
