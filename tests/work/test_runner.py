@@ -255,7 +255,7 @@ def test_a_study_is_validated_before_and_prepared_only_if_something_is_missing(l
     ("options", "sentence"),
     [
         ({"study": "smoke"}, "`study` must be a Study, got 'smoke'"),
-        ({"workers": 0}, "`workers` must be a whole number from 1 to 1024, got 0"),
+        ({"workers": 0}, "`workers` must be a whole number from 1 to 1,024, got 0"),
         ({"workers": True}, "`workers` must be a whole number"),
         ({"executor": "dask"}, "`executor` must be an Executor, got 'dask'"),
         ({"progress": 3}, "`progress` must be a function of a Progress, got 3"),
