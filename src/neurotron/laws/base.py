@@ -31,6 +31,9 @@ class Law(Pickled, ABC):
     identically distributed, and check it with `check_law`.
     """
 
+    def __repr__(self) -> str:
+        return type(self).__name__
+
     @property
     def weighted(self) -> bool:
         """Whether some inputs count more than others, as with sample weights."""
