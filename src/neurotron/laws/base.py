@@ -144,6 +144,14 @@ class ProductLaw(Law):
         """
         return False
 
+    @property
+    def light_tailed(self) -> bool:
+        """Whether E x⁴, E x⁶ and E x⁸ are at most those of a normal law of the same variance.
+
+        Subclasses do not inherit this statement, because it is about one law.
+        """
+        return False
+
     def projection_factor(self, share: float, *, tilted: bool = False) -> float:
         """Return κ with E|aᵀx| ≤ κ √(E x_1²) for all a with ‖a‖ ≤ 1 and a_j² ≤ `share`, rounded up.
 
@@ -165,7 +173,9 @@ class ProductLaw(Law):
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        for name in ("scale_mixture", "variances", "log_concave", "projection_factor"):
+        for name in (
+            "scale_mixture", "variances", "log_concave", "light_tailed", "projection_factor",
+        ):  # fmt: skip
             if name not in vars(cls):
                 setattr(cls, name, vars(ProductLaw)[name])
 
