@@ -15,7 +15,7 @@ import numpy as np
 
 import neurotron as nt
 from benchmarks import page, table
-from benchmarks.workloads import ATTACK, FOUR_LAWS, QUICK, GeneralSetting, Setting, fewer
+from benchmarks.workloads import ATTACK, FOUR_LAWS, QUICK, GeneralSetting, Workload, fewer
 from neurotron.networks.activations import BUILT_IN, activation_of
 
 __all__ = ["ACTIVATIONS", "NAME", "SETTINGS", "TITLE", "TRAINERS", "compute", "measure"]
@@ -36,7 +36,7 @@ TRAINERS: dict[str, Callable[[], nt.Trainer]] = {
 }
 
 
-def problem_of(setting: Setting, activation: str) -> nt.Problem:
+def problem_of(setting: Workload, activation: str) -> nt.Problem:
     """Return the problem of a setting, with another activation."""
     network = replace(setting.problem().network, activation=activation_of(activation))
     return nt.Problem.draw(network, setting.law, seed=1)

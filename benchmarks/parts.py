@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import vectors
-from benchmarks.workloads import FOUR_LAWS, Setting, fewer
+from benchmarks.workloads import FOUR_LAWS, Workload, fewer
 from neurotron.engine.compiled.program import Program
 
 __all__ = ["PARTS", "parts_of", "seconds_per_step"]
@@ -31,7 +31,7 @@ PARTS = {
 """The parts of a step, in their order."""
 
 
-def parts_of(setting: Setting) -> dict[str, Program]:
+def parts_of(setting: Workload) -> dict[str, Program]:
     """Return a program for each part of a step of all arms of a setting."""
     run = setting.start(1)
     assert run._cohort is not None

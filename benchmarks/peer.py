@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 import neurotron as nt
-from benchmarks.workloads import Setting
+from benchmarks.workloads import Workload
 
 Array = np.ndarray
 
@@ -30,7 +30,7 @@ def sampler(law: nt.Law, generator: np.random.Generator) -> Callable[[tuple[int,
 class Learner:
     """One learner of a setting, at one level of the attack."""
 
-    def __init__(self, setting: Setting, trainer: str, bound: float, probability: float) -> None:
+    def __init__(self, setting: Workload, trainer: str, bound: float, probability: float) -> None:
         self.generator = generator = np.random.default_rng(0)
         self.setting, self.trainer = setting, trainer
         self.bound, self.probability = bound, probability

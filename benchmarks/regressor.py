@@ -33,14 +33,14 @@ FAR, NEAR = 20.0, 3.0
 """How far poisoned labels are raised, in standard deviations of the noise."""
 
 
-class Rows(NamedTuple):
+class RegressorRows(NamedTuple):
     """Inputs and labels."""
 
     X: np.ndarray
     y: np.ndarray
 
 
-def rows_of(rows: int, *, share: float, shift: float, units: bool) -> Rows:
+def rows_of(rows: int, *, share: float, shift: float, units: bool) -> RegressorRows:
     """Return normal inputs and labels with normal noise, a share of which is raised.
 
     With `units`, the columns have sizes from 0.01 to 1,000.
@@ -49,10 +49,10 @@ def rows_of(rows: int, *, share: float, shift: float, units: bool) -> Rows:
     X = draw.standard_normal((rows, COLUMNS))
     y = X @ draw.standard_normal(COLUMNS) + 1.0 + NOISE * draw.standard_normal(rows)
     y[draw.random(rows) < share] += shift * NOISE
-    return Rows(X * np.logspace(-2.0, 3.0, COLUMNS) if units else X, y)
+    return RegressorRows(X * np.logspace(-2.0, 3.0, COLUMNS) if units else X, y)
 
 
-Make = Callable[[int], Rows]
+Make = Callable[[int], RegressorRows]
 CASES: dict[str, Make] = {
     "columns of one size, no poison": partial(rows_of, share=0.0, shift=0.0, units=False),
     "columns of one size, 30 % poisoned": partial(rows_of, share=SHARE, shift=FAR, units=False),
@@ -66,14 +66,14 @@ CASES: dict[str, Make] = {
 MODELS: dict[str, Callable[[], Any]] = {"ours": nt.NeuroTronRegressor, "Huber": HuberRegressor}
 
 
-def cost(model: str, rows: Rows) -> tuple[float, float]:
+def cost(model: str, rows: RegressorRows) -> tuple[float, float]:
     """Return the wall time and the CPU time of a fit, in seconds."""
     wall, cpu = time.perf_counter(), time.process_time()
     _fit(model, rows)
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def copies(model: str, rows: Rows) -> float:
+def copies(model: str, rows: RegressorRows) -> float:
     """Return the peak of the memory that a fit needs, in copies of its inputs."""
     tracemalloc.start()
     _fit(model, rows)
@@ -82,7 +82,7 @@ def copies(model: str, rows: Rows) -> float:
     return peak / rows.X.nbytes
 
 
-def _fit(model: str, rows: Rows) -> None:
+def _fit(model: str, rows: RegressorRows) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Huber's regression reaches its limit of iterations
         MODELS[model]().fit(rows.X, rows.y)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from research.rows.row_solvers import Task, answer
+from research.rows.row_solvers import RowTask, answer
 
 import neurotron as nt
 from benchmarks import growth, page, table
@@ -24,17 +24,17 @@ __all__ = ["BARS", "GRIDS", "NAME", "TITLE", "compute", "measure"]
 NAME, TITLE = "solver", "The solver (`python -m benchmarks.solver`)"
 ROUNDS = 5
 
-Make = Callable[[], Task]
+Make = Callable[[], RowTask]
 
 
-def rows_of(network: nt.FilterNetwork, rows: int, share: float, noise: float) -> Task:
+def rows_of(network: nt.FilterNetwork, rows: int, share: float, noise: float) -> RowTask:
     """Return normal inputs with the labels of a filter, a share of which is raised by 4."""
     draw = np.random.default_rng(0)
     X = draw.standard_normal((rows, network.n_inputs))
     weights = draw.standard_normal(network.filter_size)
     y = network(weights, X) + noise * draw.standard_normal(rows)
     tampered = draw.random(rows) < share
-    return Task(network, X, y + 4.0 * tampered, tampered, weights)
+    return RowTask(network, X, y + 4.0 * tampered, tampered, weights)
 
 
 def _linear(n: int) -> nt.FilterNetwork:

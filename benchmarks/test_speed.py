@@ -26,7 +26,7 @@ from benchmarks.workloads import (
     QUICK,
     STUDY,
     TRAINERS,
-    Setting,
+    Workload,
     fewer,
 )
 
@@ -58,7 +58,7 @@ def measure(benchmark: Any) -> Measure:
     return timed
 
 
-def of_every(settings: tuple[Setting, ...]) -> pytest.MarkDecorator:
+def of_every(settings: tuple[Workload, ...]) -> pytest.MarkDecorator:
     """Time in every setting."""
     return pytest.mark.parametrize("setting", settings, ids=lambda setting: setting.key)
 
@@ -80,31 +80,31 @@ def measure_learner(measure: Measure, learner: Learner) -> None:
 
 
 @transcribed
-def test_transcription(measure: Measure, setting: Setting, algorithm: str) -> None:
+def test_transcription(measure: Measure, setting: Workload, algorithm: str) -> None:
     """One learner of Algorithm 1 as the paper states it."""
     measure_learner(measure, Learner(setting, algorithm, *setting.levels[1]))
 
 
 @of_every(STUDY)
-def test_cohort(measure: Measure, setting: Setting) -> None:
+def test_cohort(measure: Measure, setting: Workload) -> None:
     """All arms of a setting."""
     measure(lambda: setting.run(WHOLE), steps=WHOLE)
 
 
 @transcribed
-def test_thrifty_transcription(measure: Measure, setting: Setting, algorithm: str) -> None:
+def test_thrifty_transcription(measure: Measure, setting: Workload, algorithm: str) -> None:
     """One learner with (wᵀA)x in place of wᵀ(Ax)."""
     measure_learner(measure, ThriftyLearner(setting, algorithm, *setting.levels[1]))
 
 
 @of_every(FOUR_LAWS)
-def test_single_arm(measure: Measure, setting: Setting) -> None:
+def test_single_arm(measure: Measure, setting: Workload) -> None:
     """One Neuro-Tron learner on its own stream."""
     measure(lambda: setting.run(WHOLE, setting.arms()[:1]), steps=WHOLE)
 
 
 @of_every(FOUR_LAWS)
-def test_numpy_draw(measure: Measure, setting: Setting) -> None:
+def test_numpy_draw(measure: Measure, setting: Workload) -> None:
     """Only the batches of a setting, drawn with NumPy."""
     draw = sampler(setting.law, np.random.default_rng(0))
     shape = (setting.batch_size, setting.n_inputs)

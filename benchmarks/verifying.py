@@ -28,7 +28,7 @@ NAME, TITLE = "verifying", "Verification (`python -m benchmarks.verifying`)"
 ROUNDS = 5
 
 
-class Task(NamedTuple):
+class VerifyingTask(NamedTuple):
     """A filter, fresh rows, and what is known about attackers and noise."""
 
     problem: nt.Problem
@@ -38,10 +38,12 @@ class Task(NamedTuple):
     options: dict[str, Any]
 
 
-Make = Callable[[], Task]
+Make = Callable[[], VerifyingTask]
 
 
-def rows_of(network: nt.FilterNetwork, law: nt.ProductLaw, rows: int, **options: Any) -> Task:
+def rows_of(
+    network: nt.FilterNetwork, law: nt.ProductLaw, rows: int, **options: Any
+) -> VerifyingTask:
     """Return rows with the labels of a filter, a share of which is raised by 4."""
     draw = np.random.default_rng(0)
     problem = nt.Problem.draw(network, law, seed=1)
@@ -49,10 +51,10 @@ def rows_of(network: nt.FilterNetwork, law: nt.ProductLaw, rows: int, **options:
     pairs = law.pairs(rows, network.n_inputs)
     X = law.inputs(draw.random(pairs), draw.random(pairs), rows, network.n_inputs)
     y = network(problem.true_weights, X) + 4.0 * (draw.random(rows) < options["probability"])
-    return Task(problem, problem.true_weights + 1e-3, X, y, options)
+    return VerifyingTask(problem, problem.true_weights + 1e-3, X, y, options)
 
 
-def table_of(rows: int) -> Task:
+def table_of(rows: int) -> VerifyingTask:
     """Return rows of a linear network whose inputs are a table of 1,000 rows."""
     draw = np.random.default_rng(0)
     law = nt.Empirical(draw.standard_normal((1_000, 20)))
@@ -60,7 +62,7 @@ def table_of(rows: int) -> Task:
     assert problem.true_weights is not None
     X = law.rows[draw.integers(1_000, size=rows)]
     y = X @ problem.true_weights + 0.1 * draw.standard_normal(rows)
-    return Task(problem, problem.true_weights, X, y, {"probability": 0.05})
+    return VerifyingTask(problem, problem.true_weights, X, y, {"probability": 0.05})
 
 
 PAPER = nt.networks.symmetric(100, 25, 10, seed=1)

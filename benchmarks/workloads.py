@@ -19,7 +19,7 @@ from neurotron.trainers.catalog import step_size_of
 
 __all__ = [
     "ATTACK", "FOUR_LAWS", "NEW_ATTACKS", "OUTER", "PAPER", "PLAIN", "QUICK", "STUDY", "TRAINERS",
-    "GeneralSetting", "Setting", "fewer",
+    "GeneralSetting", "Workload", "fewer",
 ]  # fmt: skip
 
 QUICK = bool(os.environ.get("BENCHMARKS_QUICK"))
@@ -49,7 +49,7 @@ def _published(setting: Spec) -> list[Sweep]:
 
 
 @dataclass(frozen=True)
-class Setting:
+class Workload:
     """One setting of the study: dimensions, law, step size and the levels of its attack."""
 
     key: str
@@ -68,7 +68,7 @@ class Setting:
     """By algorithm, as text."""
 
     @classmethod
-    def of(cls, setting: Spec) -> Setting:
+    def of(cls, setting: Spec) -> Workload:
         """Return the setting of the catalog study, with the paper's attack and step size only."""
         numbers = parse(setting.network)[1]
         weights, step_size = numbers.get("outer_weights"), setting.step_size
@@ -133,7 +133,7 @@ class Setting:
         )
 
 
-class GeneralSetting(Setting):
+class GeneralSetting(Workload):
     """The same with gates that have nothing in common."""
 
     def problem(self, seed: int = 1) -> nt.Problem:
@@ -143,7 +143,7 @@ class GeneralSetting(Setting):
         return nt.Problem.draw(networks.from_gates(gates), self.law, seed=seed)
 
 
-_WITH_ITS_ATTACK = (Setting.of(setting) for setting in PAPER.values() if _published(setting))
+_WITH_ITS_ATTACK = (Workload.of(setting) for setting in PAPER.values() if _published(setting))
 STUDY = tuple(setting for setting in _WITH_ITS_ATTACK if setting.trainers)
 """The settings in which the paper's trainers meet its attack; in others all trainers are ours."""
 FOUR_LAWS = tuple(setting for setting in STUDY if len(setting.trainers) == len(TRANSCRIBED))

@@ -35,7 +35,7 @@ SETTINGS = {
 10 it is nearly a ReLU. For the ReLU itself, this size plays no part."""
 
 
-class Case(NamedTuple):
+class ActivationCase(NamedTuple):
     """How many rows there are, which labels are attacked, and the noise of the honest ones."""
 
     rows: int
@@ -51,10 +51,10 @@ KINDS = (
     ("other filter", 0.3, NOISE),
     ("one side", 0.3, NOISE),
 )
-CASES = tuple(Case(rows, *kind) for rows in (200, 400, 1_000) for kind in KINDS)
+CASES = tuple(ActivationCase(rows, *kind) for rows in (200, 400, 1_000) for kind in KINDS)
 
 
-class Rows(NamedTuple):
+class ActivationRows(NamedTuple):
     """Inputs, labels, the filter that made the honest ones, and which ones are attacked."""
 
     network: nt.FilterNetwork
@@ -64,7 +64,7 @@ class Rows(NamedTuple):
     attacked: Mask
 
 
-def rows_of(setting: str, case: Case, replicate: int) -> Rows:
+def rows_of(setting: str, case: ActivationCase, replicate: int) -> ActivationRows:
     """Return the rows of a case; inputs, filters and attacked rows are the same in all settings."""
     activation, size = SETTINGS[setting]
     network = nt.networks.symmetric(INPUTS, WEIGHTS, WIDTH, seed=replicate, activation=activation)
@@ -82,10 +82,10 @@ def rows_of(setting: str, case: Case, replicate: int) -> Rows:
     elif case.attack == "one side":
         y[attacked] += SHIFT * spread
     y += case.noise * spread * draw.standard_normal(case.rows)
-    return Rows(network, X, y, weights, attacked)
+    return ActivationRows(network, X, y, weights, attacked)
 
 
-def measure(setting: str, case: Case, replicate: int) -> dict[str, Any]:
+def measure(setting: str, case: ActivationCase, replicate: int) -> dict[str, Any]:
     """Return the relative error of `solve`, and with noise that of the honest rows' own fit."""
     network, X, y, weights, attacked = rows_of(setting, case, replicate)
     with warnings.catch_warnings(action="ignore"):
@@ -135,7 +135,7 @@ def summary(rows: pl.DataFrame) -> pl.DataFrame:
     """Return how many filters are recovered, and the median and the largest error."""
     short = ("median", "largest", "ratio", "starts")
     return (
-        rows.group_by("setting", *Case._fields, maintain_order=True)
+        rows.group_by("setting", *ActivationCase._fields, maintain_order=True)
         .agg(
             replicates=pl.len(), recovered=pl.col("recovered").sum(),
             median=pl.col("error").median(), largest=pl.col("error").max(),

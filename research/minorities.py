@@ -45,7 +45,7 @@ FAR, TALL = 1e6, 3.0
 """A constant, and the mean of shifts with an exponential law, in standard deviations of labels."""
 
 
-class Case(NamedTuple):
+class MinorityCase(NamedTuple):
     """A kind of rows, and what is written into a share of their labels."""
 
     group: str
@@ -57,13 +57,13 @@ class Case(NamedTuple):
     noise: float = 0.0
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[MinorityCase]:
     """Yield all cases."""
     for network in ("linear", "paper", "convolution"):
         for ratio in (20, 40):
             for share in (0.3, 0.4):
                 for distance in DISTANCES:
-                    yield Case(NEAR, network, "near filter", ratio, share, distance)
+                    yield MinorityCase(NEAR, network, "near filter", ratio, share, distance)
     for network, ratio, noises in (
         ("linear", 20, (0.1, 0.3)), ("paper", 20, (0.1, 0.3)), ("paper, GELU", 20, (0.1,)),
         ("image", 40, (0.1,)),
@@ -71,19 +71,19 @@ def cases() -> Iterator[Case]:
         for noise in noises:
             for share in (0.4, 0.45):
                 for attack in ("opposite filter", "other filter"):
-                    yield Case(NOISE_FREE, network, attack, ratio, share, noise=noise)
+                    yield MinorityCase(NOISE_FREE, network, attack, ratio, share, noise=noise)
     for ratio in (20, 40):
         for attack in (
             "opposite filter", "shared rows", "shared rows, picked", "exponential", "sign flip",
             "constant", "leverage",
         ):  # fmt: skip
-            yield Case(GATE, "gate", attack, ratio, 0.4)
+            yield MinorityCase(GATE, "gate", attack, ratio, 0.4)
 
 
 # ---- the rows ------------------------------------------------------------------------------------
 
 
-class Rows(NamedTuple):
+class MinorityRows(NamedTuple):
     """Rows after an attack, the filter of the honest ones, and that of the others if they have one.
 
     Labels count as tampered with if they differ from the honest ones.
@@ -96,7 +96,7 @@ class Rows(NamedTuple):
     tampered: Index
 
 
-def rows_of(case: Case, replicate: int) -> Rows:
+def rows_of(case: MinorityCase, replicate: int) -> MinorityRows:
     """Return the rows of a case."""
     draw = np.random.default_rng([replicate, *map(ord, "".join(map(str, case)))])
     network = NETWORKS[case.network]
@@ -109,10 +109,12 @@ def rows_of(case: Case, replicate: int) -> Rows:
     rows = _attacked_rows(case, X, exact, other, draw)[:count]
     changed = y.copy()
     changed[rows] = network(other, X[rows]) if other is not None else _labels(case, y, rows, draw)
-    return Rows(X, changed, true, other, rows[changed[rows] != y[rows]])
+    return MinorityRows(X, changed, true, other, rows[changed[rows] != y[rows]])
 
 
-def _other_filter(case: Case, X: Array, true: Array, draw: np.random.Generator) -> Array | None:
+def _other_filter(
+    case: MinorityCase, X: Array, true: Array, draw: np.random.Generator
+) -> Array | None:
     """Return the filter whose labels are written, if there is one."""
     length = float(np.linalg.norm(true))
     direction = draw.standard_normal(len(true))
@@ -130,7 +132,7 @@ def _other_filter(case: Case, X: Array, true: Array, draw: np.random.Generator) 
 
 
 def _attacked_rows(
-    case: Case, X: Array, exact: Array, other: Array | None, draw: np.random.Generator
+    case: MinorityCase, X: Array, exact: Array, other: Array | None, draw: np.random.Generator
 ) -> Index:
     """Return all rows, those first that are attacked first."""
     if case.attack in ("near filter", "shared rows, picked"):
@@ -141,7 +143,7 @@ def _attacked_rows(
     return draw.permutation(len(X))
 
 
-def _labels(case: Case, y: Array, rows: Index, draw: np.random.Generator) -> Array:
+def _labels(case: MinorityCase, y: Array, rows: Index, draw: np.random.Generator) -> Array:
     """Return the labels of attacks that are no other filter."""
     if case.attack == "sign flip":
         return -y[rows]
@@ -159,7 +161,7 @@ MOST_REJECTED = "more than half rejected, converged"
 def measure(setting: dict[str, Any], replicate: int, seed: int) -> dict[str, Any]:
     """Return what `nt.solve` makes of one table of a case."""
     del seed
-    case = Case(*(setting[name] for name in Case._fields))
+    case = MinorityCase(*(setting[name] for name in MinorityCase._fields))
     rows, network = rows_of(case, replicate), NETWORKS[case.network]
     with warnings.catch_warnings(action="ignore"):
         found = nt.solve(network, rows.X, rows.y)
@@ -196,7 +198,9 @@ STUDY = nt.Study(
 
 def summary(table: pl.DataFrame) -> pl.DataFrame:
     """Return in how many tables of each case the filter is recovered, or the other one returned."""
-    kinds = pl.DataFrame(STUDY.settings).select(pl.col("name").alias("setting"), *Case._fields)
+    kinds = pl.DataFrame(STUDY.settings).select(
+        pl.col("name").alias("setting"), *MinorityCase._fields
+    )
     counts = [pl.col(name).sum() for name in (RECOVERED, OTHER, CONVERGED, MOST_REJECTED)]
     largest = pl.col("error").max().map_elements(lambda x: float(f"{x:.3g}"), pl.Float64)
     found = table.group_by("setting").agg(pl.len().alias("tables"), *counts, largest=largest)

@@ -34,7 +34,7 @@ MIDDLE = 5, 14
 # ---- the rows ------------------------------------------------------------------------------------
 
 
-class Kind(NamedTuple):
+class SignalKind(NamedTuple):
     """A kind of data: the inputs are a signal (one axis) or an image (two)."""
 
     shape: tuple[int, ...]
@@ -75,14 +75,14 @@ def _centre_surround(draw: np.random.Generator, shape: tuple[int, ...]) -> Array
 
 
 KINDS = {
-    "signal": Kind((60,), (12,), _wave),
-    "image": Kind((12, 12), (5, 5), _wave),
-    "cell": Kind((16, 16), (6, 6), _centre_surround),
+    "signal": SignalKind((60,), (12,), _wave),
+    "image": SignalKind((12, 12), (5, 5), _wave),
+    "cell": SignalKind((16, 16), (6, 6), _centre_surround),
 }
 INPUTS = ("white", "correlated")
 
 
-class Case(NamedTuple):
+class SignalCase(NamedTuple):
     """Which labels are attacked, and the noise of the honest ones."""
 
     attack: str
@@ -91,15 +91,15 @@ class Case(NamedTuple):
 
 
 CASES = (
-    Case("none", 0.0, NOISE),
-    Case("other filter", 0.25, NOISE),
-    Case("one side", 0.25, NOISE),
-    Case("other filter", 0.4, 0.0),
-    Case("one side", 0.4, 0.0),
+    SignalCase("none", 0.0, NOISE),
+    SignalCase("other filter", 0.25, NOISE),
+    SignalCase("one side", 0.25, NOISE),
+    SignalCase("other filter", 0.4, 0.0),
+    SignalCase("one side", 0.4, 0.0),
 )
 
 
-class Rows(NamedTuple):
+class SignalRows(NamedTuple):
     """Inputs, labels, the filter that made the honest ones, and which ones are attacked."""
 
     X: Array
@@ -118,7 +118,7 @@ def _mixing(shape: tuple[int, ...]) -> Array:
     return mixing
 
 
-def rows_of(kind: str, inputs: str, case: Case, replicate: int) -> Rows:
+def rows_of(kind: str, inputs: str, case: SignalCase, replicate: int) -> SignalRows:
     """Return the rows of a case."""
     shape, filter_shape, draw_filter = KINDS[kind]
     network = KINDS[kind].network
@@ -138,7 +138,7 @@ def rows_of(kind: str, inputs: str, case: Case, replicate: int) -> Rows:
         y[attacked] = network(other, X[attacked])
     elif case.attack == "one side":
         y[attacked] += SHIFT * spread
-    return Rows(X, y + case.noise * spread * draw.standard_normal(ROWS), weights, attacked)
+    return SignalRows(X, y + case.noise * spread * draw.standard_normal(ROWS), weights, attacked)
 
 
 # ---- the methods ---------------------------------------------------------------------------------
@@ -165,13 +165,13 @@ OURS, AVERAGE, SQUARES = "NeuroTronRegressor", "spike-triggered average", "least
 METHODS = (OURS, AVERAGE, "linear part", SQUARES, "Huber", "TRIM, told β", "TRIM, half")
 
 
-def fitted(network: nt.FilterNetwork, rows: Rows) -> nt.NeuroTronRegressor:
+def fitted(network: nt.FilterNetwork, rows: SignalRows) -> nt.NeuroTronRegressor:
     """Return the regressor, fitted to rows."""
     with warnings.catch_warnings(action="ignore"):
         return nt.NeuroTronRegressor(network=network).fit(rows.X, rows.y)
 
 
-def filters(network: nt.FilterNetwork, rows: Rows, share: float) -> dict[str, Array]:
+def filters(network: nt.FilterNetwork, rows: SignalRows, share: float) -> dict[str, Array]:
     """Return the filter of every method except ours."""
     X, y = rows.X, rows.y
     return {
@@ -184,7 +184,7 @@ def filters(network: nt.FilterNetwork, rows: Rows, share: float) -> dict[str, Ar
     }
 
 
-def measure(kind: str, inputs: str, case: Case, replicate: int) -> list[dict[str, Any]]:
+def measure(kind: str, inputs: str, case: SignalCase, replicate: int) -> list[dict[str, Any]]:
     """Return the error of every method, and how often our suspects are right."""
     network, rows = KINDS[kind].network, rows_of(kind, inputs, case, replicate)
     model = fitted(network, rows)
@@ -237,7 +237,7 @@ def summary(rows: pl.DataFrame) -> pl.DataFrame:
     error = pl.col("error").sort()
     numbers = ("median", "low", "high", "largest", "found", "right")
     return (
-        rows.group_by("setting", *Case._fields, "method", maintain_order=True)
+        rows.group_by("setting", *SignalCase._fields, "method", maintain_order=True)
         .agg(
             replicates=pl.len(), median=error.median(), low=error.get(MIDDLE[0]),
             high=error.get(MIDDLE[1]), largest=error.max(), found=pl.col("found").mean(),
@@ -274,7 +274,7 @@ def error_table(
 ) -> str:
     """Return the median errors of some methods as a Markdown table, with intervals if wanted."""
     lines: list[tuple[str, ...]] = [("data", "attack", "β", "noise", *methods)]
-    for key, group in table.group_by("setting", *Case._fields, maintain_order=True):
+    for key, group in table.group_by("setting", *SignalCase._fields, maintain_order=True):
         shown = {
             row["method"]: f"{row['median']:.2g}"
             + f" ({row['low']:.2g} … {row['high']:.2g})" * intervals
@@ -301,7 +301,9 @@ def suspect_table(table: pl.DataFrame) -> str:
             "" if row[name] is None else f"{100.0 * row[name]:.3g} %" for name in ("found", "right")
         ]
         alarms = f"{row['alarms']} of {row['replicates']}"
-        lines.append((*_case([row[name] for name in ("setting", *Case._fields)]), *shares, alarms))
+        lines.append(
+            (*_case([row[name] for name in ("setting", *SignalCase._fields)]), *shares, alarms)
+        )
     return markdown(lines)
 
 
@@ -310,7 +312,7 @@ def _case(key: Any) -> tuple[str, str, str, str]:
     return setting.replace("-", ", "), attack, f"{share:g}", f"{noise:g}"
 
 
-SHOWN = "cell", "white", Case("other filter", 0.25, NOISE), 0
+SHOWN = "cell", "white", SignalCase("other filter", 0.25, NOISE), 0
 """What the picture shows."""
 
 

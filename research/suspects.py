@@ -46,7 +46,7 @@ ATTACKS: dict[str, Attack] = {
 10 on average, so some of them are almost honest."""
 
 
-class Case(NamedTuple):
+class SuspectsCase(NamedTuple):
     """A kind of tables."""
 
     noise: str
@@ -65,13 +65,13 @@ class Case(NamedTuple):
         return X, y, attacked
 
 
-def cases() -> Iterator[Case]:
+def cases() -> Iterator[SuspectsCase]:
     """Yield all kinds of tables: those without an attack first."""
     for rows in ROWS:
-        yield from (Case(noise, "none", 0.0, rows) for noise in NOISE)
+        yield from (SuspectsCase(noise, "none", 0.0, rows) for noise in NOISE)
     for rows in ROWS:
         for attack in ATTACKS:
-            yield from (Case("normal", attack, share, rows) for share in SHARES)
+            yield from (SuspectsCase("normal", attack, share, rows) for share in SHARES)
 
 
 def measure(
@@ -79,7 +79,7 @@ def measure(
 ) -> list[dict[str, Any]]:
     """Return whether the regressor is right about each of some tables of a kind."""
     del seed
-    case, rows = Case(*(setting[name] for name in Case._fields)), []
+    case, rows = SuspectsCase(*(setting[name] for name in SuspectsCase._fields)), []
     for number in range(AT_ONCE):
         X, y, attacked = case.table(AT_ONCE * replicate + number)
         with warnings.catch_warnings(action="ignore"):
@@ -114,7 +114,9 @@ STUDY = nt.Study(
 
 def summary(table: pl.DataFrame) -> pl.DataFrame:
     """Return how often the regressor is right about tables of each kind."""
-    kinds = pl.DataFrame(STUDY.settings).select(pl.col("name").alias("setting"), *Case._fields)
+    kinds = pl.DataFrame(STUDY.settings).select(
+        pl.col("name").alias("setting"), *SuspectsCase._fields
+    )
     digits = {ALARM: 4, SUSPECTED: 6, FOUND: 4, HONEST: 4, HELD: 4}
     shares = [pl.col(name).mean().round(places) for name, places in digits.items()]
     found = table.group_by("setting").agg(pl.len().alias("tables"), *shares)

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 from research.pages import markdown
 from research.tables import public_tables as tables
-from research.tables.public_tables import Table
+from research.tables.public_tables import PublicTable
 
 import neurotron as nt
 from neurotron._types import Array
@@ -35,7 +35,7 @@ LEAK = 0.3
 # ---- the tables ----------------------------------------------------------------------------------
 
 
-def skewed() -> Table:
+def skewed() -> PublicTable:
     """Return 400 rows of five skewed, correlated columns; labels are not linear in them.
 
     Labels grow with a power of one column and with the root of another, and noise grows with a
@@ -45,20 +45,20 @@ def skewed() -> Table:
     mixed = draw.standard_normal((400, 5)) @ (np.eye(5) + 0.4 * draw.standard_normal((5, 5)))
     X = np.exp(0.8 * mixed / mixed.std(axis=0))
     noise = draw.standard_normal(400) * (0.3 + 0.5 * X[:, 2])
-    return Table(X, 0.4 * X[:, 0] ** 1.5 + 1.5 * np.sqrt(X[:, 1]) - 0.5 * X[:, 3] + noise)
+    return PublicTable(X, 0.4 * X[:, 0] ** 1.5 + 1.5 * np.sqrt(X[:, 1]) - 0.5 * X[:, 3] + noise)
 
 
-TABLES: dict[str, Callable[[], Table]] = {
+TABLES: dict[str, Callable[[], PublicTable]] = {
     table.__name__: table for table in (skewed, tables.diabetes, tables.diamonds)
 }
 
 
 @cache
-def table_of(name: str) -> Table:
+def table_of(name: str) -> PublicTable:
     """Return a table with an intercept; columns and labels have standard deviation 1."""
     X, y = TABLES[name]()
     X, y = ((values - values.mean(axis=0)) / values.std(axis=0) for values in (X, y))
-    return Table(np.column_stack([X, np.ones(len(y))]), y)
+    return PublicTable(np.column_stack([X, np.ones(len(y))]), y)
 
 
 def whitened(X: Array) -> Array:
@@ -73,7 +73,7 @@ def whitened(X: Array) -> Array:
 # ---- one case ------------------------------------------------------------------------------------
 
 
-class Case(NamedTuple):
+class TableCase(NamedTuple):
     """What is trained on a table."""
 
     table: str
@@ -98,12 +98,12 @@ class Case(NamedTuple):
 
 
 CASES = (
-    *(Case(name, inputs=inputs) for name in TABLES for inputs in ("standardised", "whitened")),
-    Case("skewed", LEAK, "whitened"),
+    *(TableCase(name, inputs=inputs) for name in TABLES for inputs in ("standardised", "whitened")),
+    TableCase("skewed", LEAK, "whitened"),
 )
 
 
-def problem_of(case: Case) -> nt.Problem:
+def problem_of(case: TableCase) -> nt.Problem:
     """Return the problem of a case, whose w* is the fit that the certificate is about."""
     X, y = table_of(case.table)
     X = whitened(X) if case.inputs == "whitened" else X
@@ -114,7 +114,7 @@ def problem_of(case: Case) -> nt.Problem:
     return nt.Problem.from_rows(network, X, y, replacement=True, true_weights=fit)
 
 
-def arms_of(case: Case) -> dict[str, nt.Arm]:
+def arms_of(case: TableCase) -> dict[str, nt.Arm]:
     """Return the attacks, each as an arm."""
     level = {"bound": BOUND, "probability": PROBABILITY}
     attacks = {
@@ -125,7 +125,7 @@ def arms_of(case: Case) -> dict[str, nt.Arm]:
     return {name: nt.Arm(case.trainer, attack) for name, attack in attacks.items()}
 
 
-class Measured(NamedTuple):
+class MeasuredErrors(NamedTuple):
     """The errors of all runs of an arm."""
 
     errors: Array
@@ -134,7 +134,7 @@ class Measured(NamedTuple):
     """Root mean squared differences of predictions over the rows, (runs,)."""
 
 
-def measure(problem: nt.Problem, arms: list[nt.Arm], steps: int, runs: int) -> list[Measured]:
+def measure(problem: nt.Problem, arms: list[nt.Arm], steps: int, runs: int) -> list[MeasuredErrors]:
     """Train every arm many times."""
     data, network = problem.data, problem.network
     assert isinstance(data, nt.data.Rows)
@@ -151,7 +151,7 @@ def measure(problem: nt.Problem, arms: list[nt.Arm], steps: int, runs: int) -> l
     errors = np.linalg.norm(weights - problem.true_weights, axis=2)
     fitted = network(problem.true_weights, data.X)
     return [
-        Measured(
+        MeasuredErrors(
             of_arm,
             np.array([_root_mean_square(network(w, data.X) - fitted) for w in trained]),
         )
@@ -163,7 +163,7 @@ def _root_mean_square(values: Array) -> float:
     return float(np.sqrt(np.mean(values**2)))
 
 
-def rows_of(case: Case, runs: int = RUNS) -> Iterator[dict[str, str | float]]:
+def rows_of(case: TableCase, runs: int = RUNS) -> Iterator[dict[str, str | float]]:
     """Yield what is certified and what is measured under every attack."""
     problem = problem_of(case)
     arms = arms_of(case)
@@ -192,7 +192,7 @@ def rows_of(case: Case, runs: int = RUNS) -> Iterator[dict[str, str | float]]:
 def errors(setting: dict[str, Any], replicate: int, seed: int) -> list[dict[str, Any]]:
     """Return what is certified and measured in a case: all runs are one unit."""
     del replicate, seed
-    return [*rows_of(Case(*(setting[name] for name in Case._fields)))]
+    return [*rows_of(TableCase(*(setting[name] for name in TableCase._fields)))]
 
 
 TEXTS, NUMBERS = ("table", "network", "inputs", "attack"), (

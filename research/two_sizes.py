@@ -28,7 +28,7 @@ FOUND, FOUND_FAR, HONEST = "moderate errors found", "far errors found", "honest 
 HELD, RIVAL, RIVAL_HONEST = "intervals that hold the share", "found by MAD", "honest rows by MAD"
 
 
-class Case(NamedTuple):
+class TwoSizesCase(NamedTuple):
     """A kind of tables."""
 
     size: float
@@ -36,12 +36,12 @@ class Case(NamedTuple):
     far: float
 
 
-CASES = [Case(*each) for each in product(SIZES, ("up", "either"), (0.0, SHARE))]
+CASES = [TwoSizesCase(*each) for each in product(SIZES, ("up", "either"), (0.0, SHARE))]
 
 
 def measure(setting: dict[str, Any], replicate: int, seed: int) -> dict[str, Any]:
     """Return how many of the errors of one table are found."""
-    case = Case(*(setting[name] for name in Case._fields))
+    case = TwoSizesCase(*(setting[name] for name in TwoSizesCase._fields))
     draw = np.random.default_rng([seed, replicate])
     X = draw.standard_normal((ROWS, COLUMNS))
     y = X @ draw.standard_normal(COLUMNS) + draw.standard_normal(ROWS)
@@ -78,7 +78,9 @@ STUDY = nt.Study(
 
 def summary(table: pl.DataFrame) -> pl.DataFrame:
     """Return the mean shares of each kind of tables."""
-    kinds = pl.DataFrame(STUDY.settings).select(pl.col("name").alias("setting"), *Case._fields)
+    kinds = pl.DataFrame(STUDY.settings).select(
+        pl.col("name").alias("setting"), *TwoSizesCase._fields
+    )
     digits = {FOUND: 3, FOUND_FAR: 3, HONEST: 5, HELD: 3, RIVAL: 3, RIVAL_HONEST: 5}
     shares = [pl.col(name).mean().round(places) for name, places in digits.items()]
     found = table.group_by("setting").agg(

@@ -62,7 +62,7 @@ def fresh_rows(
 # ---- how small radii are -------------------------------------------------------------------------
 
 
-class Case(NamedTuple):
+class VerificationCase(NamedTuple):
     """What is trained, and with which labels."""
 
     trainer: str
@@ -82,10 +82,10 @@ class Case(NamedTuple):
         return ("independent", self.noise) if self.trainer == "Refined-Tron" else ("independent",)
 
 
-CASES = tuple(Case(*one) for one in product(TRAINERS, NOISES, SHARES))
+CASES = tuple(VerificationCase(*one) for one in product(TRAINERS, NOISES, SHARES))
 
 
-def radii_of(cases: tuple[Case, ...], seed: int) -> Iterator[dict[str, Any]]:
+def radii_of(cases: tuple[VerificationCase, ...], seed: int) -> Iterator[dict[str, Any]]:
     """Yield what is verified of every trained filter, its error, and what was certified."""
     for noise in NOISES:
         problem = problem_of(seed, noise)
@@ -100,7 +100,7 @@ def radii_of(cases: tuple[Case, ...], seed: int) -> Iterator[dict[str, Any]]:
 
 
 def _verified(
-    case: Case, problem: nt.Problem, weights: Array, seed: int
+    case: VerificationCase, problem: nt.Problem, weights: Array, seed: int
 ) -> Iterator[dict[str, Any]]:
     assert problem.true_weights is not None
     error = float(np.linalg.norm(weights - problem.true_weights))
@@ -124,7 +124,7 @@ def _verified(
                 }  # fmt: skip
 
 
-def _certified(case: Case, problem: nt.Problem, confidence: float) -> float:
+def _certified(case: VerificationCase, problem: nt.Problem, confidence: float) -> float:
     """Return the radius that is certified before training; inf if no theorem covers the trainer."""
     if case.trainer == "Refined-Tron":
         return math.inf
@@ -148,7 +148,7 @@ STUDY = nt.Study(
      "theorem": str, "certified": float},
     replicates=len(SEEDS),
 )  # fmt: skip
-KEY = (*Case._fields, "given", "rows", "attacker", "confidence")
+KEY = (*VerificationCase._fields, "given", "rows", "attacker", "confidence")
 
 
 def summary(found: pl.DataFrame) -> pl.DataFrame:

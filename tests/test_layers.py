@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -27,7 +28,8 @@ HOUSE = [
     "guarantee", "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers",
     "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning",
     "model_file", "work", "estimators", "auditing", "lab/store", "lab/results", "lab/training",
-    "lab/audits", "lab/claims", "lab/figures", "lab/pages", "lab/studies", "lab", "cli",
+    "lab/audits", "lab/claims", "lab/running", "lab/figures", "lab/pages", "lab/studies",
+    "lab", "cli",
 ]  # fmt: skip
 TOOLS = ["__main__", "_names"]
 LAYERS = [*FOUNDATIONS, *([name] for name in HOUSE), TOOLS]
@@ -130,6 +132,19 @@ def test_compiled_code_needs_no_module_whose_edit_does_not_compile_it_again():
 def test_no_source_file_is_longer_than_350_lines():
     lengths = {path.relative_to(ROOT): len(path.read_text().splitlines()) for path in MODULES}
     assert {path: length for path, length in lengths.items() if length > 350} == {}
+
+
+OF_TWO = {"Fit", "Found", "Mixture"}
+"""Names of classes that two packages of the library still have."""
+
+
+def test_no_two_classes_have_one_name():
+    files = (path for part in ("src", "research", "benchmarks")
+             for path in (ROOT.parents[1] / part).rglob("*.py"))  # fmt: skip
+    names = Counter(
+        name for path in files for name in re.findall(r"^class (\w+)", path.read_text(), re.M)
+    )
+    assert {name for name, count in names.items() if count > 1} <= OF_TWO
 
 
 def test_nothing_in_the_wheel_imports_research():

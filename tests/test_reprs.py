@@ -94,3 +94,16 @@ def test_every_public_class_is_among_them():
 )  # fmt: skip
 def test_an_object_says_what_it_is_made_of(thing, text):
     assert repr(thing) == text
+
+
+def test_a_law_of_ones_own_is_shown_by_its_name():
+    """Commands print it: an address in memory would differ from run to run."""
+
+    class Halved(nt.ProductLaw):
+        symmetric, variance, kurtosis = True, 1 / 12, 1.8
+
+        def coordinates(self, u, v):
+            return (u - 0.5,)
+
+    assert repr(Halved()) == "Halved"
+    assert "from Halved" in f"from {nt.Problem.draw(nt.networks.linear(2), Halved()).law!r}"

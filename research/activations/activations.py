@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from typing import cast
 
 import numpy as np
 import polars as pl
 
-from neurotron._registry import parse
+from neurotron._digits import Notation
 from neurotron.lab import Interval, bootstrap, rate
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Notation, Phrase, percent
+from neurotron.lab.claims.effects import Phrase, percent
 from neurotron.lab.claims.model import Claim, Finding, above, at_most
 from neurotron.lab.training.runs import Runs
 from neurotron.lab.training.summary import certified, distinct_runs
@@ -22,29 +23,21 @@ WRITTEN = {"relu": "ReLU", "leaky-relu": "ReLU", "silu": "SiLU", "gelu": "GELU"}
 """Names of activations as readers know them."""
 
 
-def activation_in(network: str) -> str:
-    """Return the activation of a network that is given as text.
+def shown(activation: str, leak: float) -> str:
+    """Return an activation as readers know it.
 
-    >>> activation_in("symmetric:width=8,activation=gelu"), activation_in("symmetric")
-    ('GELU', 'ReLU')
-    >>> activation_in("symmetric:leak=0.3"), activation_in("linear")
-    ('leaky ReLU (0.3)', 'linear')
+    >>> shown("gelu", 0.0), shown("relu", 0.0), shown("relu", 0.3), shown("relu", 1.0)
+    ('GELU', 'ReLU', 'leaky ReLU (0.3)', 'linear')
     """
-    kind, given = parse(network)
-    name = str(given.get("activation", "relu"))
-    if kind == "linear" or given.get("leak") == 1.0:
+    if leak == 1.0:
         return "linear"
-    if given.get("leak"):
-        return f"leaky ReLU ({given['leak']:g})"
-    return WRITTEN.get(name, name)
+    return f"leaky ReLU ({leak:g})" if leak else WRITTEN.get(activation, activation)
 
 
 def _by_activation(results: Runs, runs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     """Yield the runs of each activation, in the order of the study."""
-    names = {one["name"]: activation_in(one["network"]) for one in results.settings.values()}
-    named = runs.with_columns(activation=pl.col("setting").replace_strict(names))
-    for (name,), group in named.group_by("activation", maintain_order=True):
-        yield str(name), group
+    for (name, leak), group in runs.group_by("activation", "leak", maintain_order=True):
+        yield shown(str(name), cast(float, leak)), group
 
 
 def mirror_with_every(results: Runs) -> list[Finding]:

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 import polars as pl
-from research.activations.activations import ATTACKED, BOUNDED, activation_in
+from research.activations.activations import ATTACKED, BOUNDED, shown
 from research.conditions import conditions_but
 
 from neurotron.lab import Results, bootstrap
 from neurotron.lab.figures.chart import Chart, Line, Panel
 from neurotron.lab.figures.styles import Style, styles
-from neurotron.lab.figures.view import View, select_at_most
+from neurotron.lab.figures.view import RunsView, select_at_most
 from neurotron.lab.training.runs import Runs
 from neurotron.lab.training.summary import certified
 
@@ -22,19 +22,19 @@ MOST_PANELS = 6
 
 def by_activation(results: Results) -> Iterator[Chart]:
     """Yield the chart of a study that certifies attacked runs with several activations."""
-    view = View(Runs.of(results))
+    view = RunsView(Runs.of(results))
     runs = certified(view.results).filter(ATTACKED, BOUNDED)
-    there = set(runs["setting"])
     alike: dict[Any, dict[str, Any]] = {}
-    for one in view.results.settings.values():
-        if one["name"] in there:
-            same = conditions_but(one, "network", "activation")
-            alike.setdefault(same, {})[activation_in(one["network"])] = one
+    of_network = runs.select("setting", "architecture", "outer_weights", "activation", "leak")
+    for name, *network, activation, leak in of_network.unique(maintain_order=True).iter_rows():
+        one = view.results.settings[name]
+        same = *network, *conditions_but(one, "network")
+        alike.setdefault(same, {})[shown(activation, leak)] = one
     several = [group for group in alike.values() if len(group) > 1]
-    shown, left_out = select_at_most("laws", several, MOST_PANELS)
-    if shown:
+    chosen, left_out = select_at_most("laws", several, MOST_PANELS)
+    if chosen:
         looks = styles((attack, "") for attack in runs["attack"].unique(maintain_order=True))
-        names = [one["name"] for group in shown for one in group.values()]
+        names = [one["name"] for group in chosen for one in group.values()]
         over = view.replicates(names)
         yield Chart(
             "activations", "Measured and certified errors by activation",
@@ -43,7 +43,7 @@ def by_activation(results: Results) -> Iterator[Chart]:
             f"root mean squares over {over}, {view.what_is_their_own(names)}; bars are their 95 % "
             "bootstrap intervals. At 1 the certificate could not be smaller, and above 1 it would "
             f"be wrong.{left_out}",
-            "", "measured / certified error", tuple(_panel(runs, it, looks) for it in shown),
+            "", "measured / certified error", tuple(_panel(runs, it, looks) for it in chosen),
             f"root mean squares over {over}, bars: 95 % intervals", x_log=False, y_log=False,
             reference=1.0,
         )  # fmt: skip

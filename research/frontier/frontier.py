@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 from research.conditions import conditions_but
 
-from neurotron._registry import parse
+from neurotron._digits import Notation
 from neurotron._types import Array
 from neurotron.lab import bootstrap
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Notation, Phrase, percent, times
+from neurotron.lab.claims.effects import Phrase, percent, times
 from neurotron.lab.claims.model import Claim, Finding, at_least, at_most, between
 from neurotron.lab.training.runs import EXACT, Runs
 from neurotron.lab.training.summary import divided, over_levels, slopes
@@ -200,11 +200,10 @@ def _heavier_tails(results: Runs) -> list[Finding]:
 def _tails(results: Runs) -> list[tuple[float, str, str]]:
     """Return every ν below 5, its setting, and the setting that differs in nothing but ν = 5."""
     alike: dict[Any, dict[float, str]] = {}
-    for setting in results.settings.values():
-        law, given = parse(setting["law"])
-        if law == "student-t":
-            by_dof = alike.setdefault(conditions_but(setting, "law", "dof"), {})
-            by_dof.setdefault(float(given["dof"]), setting["name"])
+    laws = results.arms.filter(law_name="student-t").unique("setting", maintain_order=True)
+    for name, dof, scale in laws.select("setting", "dof", "law_scale").iter_rows():
+        others = scale, *conditions_but(results.settings[name], "law")
+        alike.setdefault(others, {}).setdefault(dof, name)
     pairs = (
         (dof, name, by_dof[5.0])
         for by_dof in alike.values()

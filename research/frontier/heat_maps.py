@@ -16,7 +16,7 @@ from neurotron.lab import Interval, Results, bootstrap, median, rate
 from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Panel
 from neurotron.lab.figures.collection import chart_name
 from neurotron.lab.figures.trajectories import MOST_LINES
-from neurotron.lab.figures.view import ArmKey, View, select_at_most
+from neurotron.lab.figures.view import ArmKey, RunsView, select_at_most
 from neurotron.lab.training.runs import EXACT, Runs
 from neurotron.lab.training.summary import Level, attacked, steps_to
 from neurotron.trajectories import RECOVERED
@@ -30,7 +30,7 @@ Levels = tuple[list[float], list[float]]
 """The bounds θ and the probabilities β of a grid."""
 
 
-class Kind(NamedTuple):
+class HeatMapKind(NamedTuple):
     """What a heat map shows."""
 
     name: str
@@ -50,18 +50,18 @@ def _share(errors: Array) -> Interval:
     return rate(int((errors < EXACT).sum()), len(errors))
 
 
-ERRORS = Kind(
+ERRORS = HeatMapKind(
     "phase", "Final error", f"{ERROR}, median",
     "Colours and numbers are medians of the final error", "error", median, bootstrap, True,
     True, "∞",
 )  # fmt: skip
-SHARES = Kind(
+SHARES = HeatMapKind(
     "exact", "How often the filter is recovered exactly",
     f"share of runs with an error below {EXACT:g}",
     f"Colours and numbers are shares of runs with a final error below {EXACT:g}", "error",
     lambda errors: np.mean(errors < EXACT), _share, False, False, "",
 )  # fmt: skip
-STEPS = Kind(
+STEPS = HeatMapKind(
     "steps", "How soon the filter is recovered exactly", f"steps to an error of {EXACT:g}, median",
     f"Colours and numbers are medians of the first recorded step with an error of at most {EXACT:g}"
     ", or 'never' if more than half of the runs had no such step", "steps", median, bootstrap, True,
@@ -71,7 +71,7 @@ STEPS = Kind(
 
 def charts(results: Results) -> list[Chart]:
     """Return the heat maps of training runs, the worst attack first."""
-    return [*Maps(View(Runs.of(results))).charts(chart_name)]
+    return [*Maps(RunsView(Runs.of(results))).charts(chart_name)]
 
 
 def grid_of(levels: Sequence[Level]) -> Levels | None:
@@ -100,7 +100,7 @@ def grid_of(levels: Sequence[Level]) -> Levels | None:
 class Maps:
     """The heat maps of a study, for attacks that trainers meet at three θ and three β or more."""
 
-    view: View
+    view: RunsView
 
     @cached_property
     def grids(self) -> dict[str, dict[tuple[str, str], Levels]]:
@@ -128,7 +128,9 @@ class Maps:
         for attack in every if len(every) > 1 else ():
             yield from self._chart(name(ERRORS.name, attack), ERRORS, [attack], MOST_PANELS)
 
-    def _chart(self, name: str, kind: Kind, attacks: list[str], most: int) -> Iterator[Chart]:
+    def _chart(
+        self, name: str, kind: HeatMapKind, attacks: list[str], most: int
+    ) -> Iterator[Chart]:
         """Yield the chart of an attack, or of the worst of several that all trainers meet."""
         shared = self._shared(attacks)
         pairs = [pair for pair, met in shared.items() if met]
@@ -186,7 +188,7 @@ class Maps:
         return (bounds, chances), fewer + less
 
     def _panel(
-        self, kind: Kind, pair: tuple[str, str], attacks: list[str], levels: Levels
+        self, kind: HeatMapKind, pair: tuple[str, str], attacks: list[str], levels: Levels
     ) -> Panel:
         setting, trainer = pair
         table = np.full((3, len(levels[0]), len(levels[1])), np.nan)
@@ -208,7 +210,7 @@ class Maps:
         return Panel(title, grid.legend, ticks, grid)
 
     def _measured(
-        self, kind: Kind, setting: str, trainer: str, attack: str, level: Level
+        self, kind: HeatMapKind, setting: str, trainer: str, attack: str, level: Level
     ) -> Array | None:
         ended = self.view.ends[setting].get(ArmKey(trainer, attack, level))
         if ended is None:
@@ -278,7 +280,7 @@ def _says_something(panel: Panel) -> bool:
     )
 
 
-def _scale(kind: Kind, panels: Sequence[Panel]) -> Scale:
+def _scale(kind: HeatMapKind, panels: Sequence[Panel]) -> Scale:
     """Return one scale for all panels: from 0 to 1 for shares, else the range of the numbers."""
     ends = 0.0, 1.0
     if kind.is_log:

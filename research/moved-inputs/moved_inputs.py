@@ -2,56 +2,43 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator
 
-import numpy as np
 import polars as pl
 
-from neurotron._registry import parse
-from neurotron._types import Array
-from neurotron.data import Corrupted
-from neurotron.guarantees import biased_weights
+from neurotron._digits import Notation
 from neurotron.lab import bootstrap
 from neurotron.lab.claims.catalog import of_runs
-from neurotron.lab.claims.effects import Notation, Phrase, times
+from neurotron.lab.claims.effects import Phrase, times
 from neurotron.lab.claims.model import Claim, Finding, above, between
-from neurotron.lab.training import building
 from neurotron.lab.training.runs import EXACT, Runs
-from neurotron.lab.training.spec import Setting
 from neurotron.lab.training.summary import paired
-from neurotron.trainers import NeuroTron
-from neurotron.trainers.catalog import build
 
 NEAR = 0.1
 """The part of the predicted bias by which the measured one may differ."""
 
 
-def _moved(results: Runs) -> Iterator[str]:
-    """Yield the settings in which an adversary moves inputs."""
-    for one in results.settings.values():
-        if parse(one["law"])[0] == "moved":
-            yield one["name"]
+def _moved(results: Runs) -> list[str]:
+    """Return the settings in which an adversary moves inputs."""
+    return results.arms.filter(law_name="moved")["setting"].unique(maintain_order=True).to_list()
 
 
 def _noise_of(results: Runs, setting: str) -> str | None:
     """Return the setting with noise of the same size on the same networks."""
-    spec = {one["name"]: one for one in results.settings.values()}
-    size, chance = _spent(spec[setting])
-    for one in spec.values():
-        same = one["paired_with"] == setting and parse(one["law"])[0] == "corrupted"
-        if same and np.allclose(_spent(one), (size, chance)):
-            return str(one["name"])
+    settings = results.arms.unique("setting", maintain_order=True)
+    corrupted = {one["setting"]: one for one in settings.to_dicts()}
+    for name, one in corrupted.items():
+        paired_with = results.settings[name]["paired_with"] == setting
+        if (
+            paired_with
+            and one["law_name"] == "corrupted"
+            and all(
+                math.isclose(one[key], corrupted[setting][key])
+                for key in ("corruption", "corrupted_share")
+            )
+        ):
+            return str(name)
     return None
-
-
-def _spent(setting: dict[str, object]) -> tuple[float, float]:
-    """Return the root mean square of ‖x' − x‖ where an input is corrupted, and how often it is."""
-    name, given = parse(str(setting["law"]))
-    n = int(str(setting["n_inputs"]))
-    size = given["size"] if name == "moved" else math.sqrt(n) * given["scale"]
-    return float(size), float(given.get("probability", 1.0))
 
 
 def worse_than_noise(results: Runs) -> list[Finding]:
@@ -83,8 +70,8 @@ def as_predicted(results: Runs) -> list[Finding]:
             pl.col("bound") * pl.col("probability") == 0.0, setting=setting, algorithm="neuro-tron"
         )
         for (trainer,), group in runs.group_by("trainer", maintain_order=True):
-            biases = _biases(results, setting, str(trainer), group["replicate"].to_list())
-            values = paired(group["error"].to_numpy(), biases)
+            known = group.drop_nulls("predicted_bias")
+            values = paired(known["error"].to_numpy(), known["predicted_bias"].to_numpy())
             if values.size:
                 found = bootstrap(values)
                 findings.append(
@@ -94,27 +81,6 @@ def as_predicted(results: Runs) -> list[Finding]:
                                holds=between(1.0 - NEAR, 1.0 + NEAR, found))
                 )  # fmt: skip
     return findings
-
-
-def _biases(results: Runs, setting: str, trainer: str, replicates: list[int]) -> Array:
-    """Return ‖w̄ − w*‖ of each replicate, NaN where the moments of the inputs are not known."""
-    spec, found = Setting.model_validate_json(json.dumps(results.settings[setting])), []
-    for replicate in replicates:
-        problem = building.build_problem(spec, replicate)
-        tron = build(spec.trainers[trainer], step_size=spec.step_size)
-        data, truth = problem.data, problem.true_weights
-        assert isinstance(data, Corrupted)
-        if (
-            data.seen_moments(problem.network) is None
-            or not isinstance(tron, NeuroTron)
-            or tron.weighting is not None
-        ):
-            found.append(math.nan)
-            continue
-        sensing = np.asarray(tron.completed(problem).sensing)
-        assert truth is not None
-        found.append(float(np.linalg.norm(biased_weights(problem, sensing) - truth)))
-    return np.array(found)
 
 
 def defence_holds(results: Runs) -> list[Finding]:

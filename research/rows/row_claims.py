@@ -9,8 +9,9 @@ import polars as pl
 from row_results import ENOUGH, WRONG, Fits
 from rows import listed
 
+from neurotron._digits import Notation
 from neurotron.lab import Finding, Interval, Results, bootstrap, rate
-from neurotron.lab.claims.effects import Notation, Phrase, percent, times
+from neurotron.lab.claims.effects import Phrase, percent, times
 from neurotron.lab.claims.model import Claim, above, at_least, at_most, below
 
 PICKED = ("picked-rows", "impostor")

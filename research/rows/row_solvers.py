@@ -20,7 +20,7 @@ BEND = 0.2
 """The scale of scipy's losses, in medians of the residuals at the start."""
 
 
-class Task(NamedTuple):
+class RowTask(NamedTuple):
     """Rows to find a filter in, and what only some solvers are told about them."""
 
     network: nt.FilterNetwork
@@ -38,7 +38,7 @@ class Answer(NamedTuple):
     proven: int | None = None
 
 
-def answer(solver: str, task: Task) -> Answer:
+def answer(solver: str, task: RowTask) -> Answer:
     """Return what a solver finds; a filter of NaN if it fails."""
     try:
         return BY_NAME[solver](task)
@@ -46,28 +46,28 @@ def answer(solver: str, task: Task) -> Answer:
         return Answer(np.full(task.network.filter_size, np.nan))
 
 
-def _solve(task: Task) -> Answer:
+def _solve(task: RowTask) -> Answer:
     found = nt.solve(task.network, task.X, task.y)
     return Answer(found.weights, found.starts, found.proven_against)
 
 
-def _honest(task: Task) -> Answer:
+def _honest(task: RowTask) -> Answer:
     """Fit the honest rows alone by least squares, from the true weights."""
     X, y = task.X[~task.tampered], task.y[~task.tampered]
     return Answer(least_squares(task.network, X, y, start=Fitted(task.true_weights)).weights)
 
 
-def _trim(task: Task) -> Answer:
+def _trim(task: RowTask) -> Answer:
     """Tell TRIM the exact share of tampered labels."""
     share = float(task.tampered.mean())
     return Answer(trim(task.network, task.X, task.y, tampered=share).weights)
 
 
-def _plain(rival: Callable[..., Fitted], task: Task) -> Answer:
+def _plain(rival: Callable[..., Fitted], task: RowTask) -> Answer:
     return Answer(rival(task.network, task.X, task.y).weights)
 
 
-def _l1(task: Task) -> Answer:
+def _l1(task: RowTask) -> Answer:
     """Make the mean of the absolute residuals small, by Huber losses of falling limits."""
     size, found = float(np.median(np.abs(task.y))) or 1.0, None
     for limit in LIMITS:
@@ -76,7 +76,7 @@ def _l1(task: Task) -> Answer:
     return Answer(found.weights)
 
 
-def _scipy(loss: str, task: Task) -> Answer:
+def _scipy(loss: str, task: RowTask) -> Answer:
     """Minimise a robust loss of scipy, from the start that the other rivals have."""
     from scipy.optimize import least_squares as minimise
 
@@ -89,7 +89,7 @@ def _scipy(loss: str, task: Task) -> Answer:
     return Answer(found.x)
 
 
-BY_NAME: dict[str, Callable[[Task], Answer]] = {
+BY_NAME: dict[str, Callable[[RowTask], Answer]] = {
     "solve": _solve,
     "honest": _honest,
     "least-squares": partial(_plain, least_squares),

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-from row_solvers import Task, answer
+from row_solvers import RowTask, answer
 
 import neurotron as nt
 
@@ -105,11 +105,11 @@ class Sample:
         self.y = network(self.truth, self.X) + noise
         self.coins = draw.random(count)
 
-    def task(self, size: int, attack: str, bound: float, probability: float) -> Task:
+    def task(self, size: int, attack: str, bound: float, probability: float) -> RowTask:
         """Return the first rows with exactly ⌊βN⌋ labels attacked, fewer if some stay the same."""
         X, y = self.X[:size], self.y[:size]
         labels, tampered = self._poisoned(X, y, attack, bound, probability)
-        return Task(self.problem.network, X, labels, tampered, self.truth)
+        return RowTask(self.problem.network, X, labels, tampered, self.truth)
 
     def _poisoned(self, X: Any, y: Any, attack: str, bound: float, probability: float) -> Any:
         """Return attacked labels, and which they are.

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import polars as pl
 
-from neurotron._digits import percent
+from neurotron._digits import Notation, percent
 from neurotron._types import Array
 from neurotron.lab import Claim, Finding, Interval, at_most
 from neurotron.lab.claims.catalog import of_runs
 from neurotron.lab.claims.certificates import CONFIDENCE, not_above, root_mean_square
-from neurotron.lab.claims.effects import Notation, Phrase
+from neurotron.lab.claims.effects import Phrase
 from neurotron.lab.claims.measuring import ATTACKED, OURS, largest, titled
 from neurotron.lab.training.runs import Runs
 from neurotron.lab.training.summary import certified

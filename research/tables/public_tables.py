@@ -23,7 +23,7 @@ import neurotron as nt
 Array = npt.NDArray[np.float64]
 
 
-class Table(NamedTuple):
+class PublicTable(NamedTuple):
     """Inputs, without a column of ones, and labels."""
 
     X: Array
@@ -70,7 +70,7 @@ GRADES = {
 """The ordered categories of diamonds, from worst to best; they are numbered."""
 
 
-def diamonds() -> Table:
+def diamonds() -> PublicTable:
     """Return 20,000 diamonds: logarithms of price and sizes, shape in per cent, and grades."""
     names, *rows = _lines("plotnine", "data/diamonds.csv")
     graded = [
@@ -86,40 +86,40 @@ def diamonds() -> Table:
         name: np.log(values[chosen]) if name in logs else values[chosen]
         for name, values in columns.items()
     }
-    return Table(_inputs(used, "price"), used["price"])
+    return PublicTable(_inputs(used, "price"), used["price"])
 
 
-def randhie() -> Table:
+def randhie() -> PublicTable:
     """Return 8,000 person-years of a health insurance: log(1 + visits to a doctor)."""
     columns = _columns(_lines("statsmodels", "datasets/randhie/randhie.csv"))
     chosen = np.random.default_rng(0).permutation(len(columns["mdvis"]))[:8_000]
-    return Table(_inputs(columns, "mdvis")[chosen], np.log1p(columns["mdvis"][chosen]))
+    return PublicTable(_inputs(columns, "mdvis")[chosen], np.log1p(columns["mdvis"][chosen]))
 
 
-def trump_approval() -> Table:
+def trump_approval() -> PublicTable:
     """Return 1,001 days: the day, five polls, and the rating of one model made of many polls."""
     columns = _columns(_lines("river", "datasets/trump_approval.csv.gz"))
     columns["ordinal_date"] -= columns["ordinal_date"].min()
-    return Table(_inputs(columns, "five_thirty_eight"), columns["five_thirty_eight"])
+    return PublicTable(_inputs(columns, "five_thirty_eight"), columns["five_thirty_eight"])
 
 
-def engel() -> Table:
+def engel() -> PublicTable:
     """Return the income and the expense for food of 235 households, as logarithms."""
     columns = _columns(_lines("statsmodels", "datasets/engel/engel.csv"))
-    return Table(np.log(columns["income"])[:, None], np.log(columns["foodexp"]))
+    return PublicTable(np.log(columns["income"])[:, None], np.log(columns["foodexp"]))
 
 
-def star98() -> Table:
+def star98() -> PublicTable:
     """Return 303 school districts: the share of pupils above the median in mathematics.
 
     The inputs are the 12 main effects, without their products.
     """
     columns = _columns(_lines("statsmodels", "datasets/star98/star98.csv"))
     share = columns["PR50M"] / columns["MATHTOT"]
-    return Table(_inputs(columns, "MATHTOT", "PR50M")[:, :12], share)
+    return PublicTable(_inputs(columns, "MATHTOT", "PR50M")[:, :12], share)
 
 
-def diabetes() -> Table:
+def diabetes() -> PublicTable:
     """Return 442 patients: ten measurements, and how far the disease was a year later."""
     inputs, labels = (
         np.array([line[0].split() if len(line) == 1 else line for line in lines], dtype=float)
@@ -128,13 +128,13 @@ def diabetes() -> Table:
             _lines("sklearn", "datasets/data/diabetes_target.csv.gz"),
         )
     )
-    return Table(inputs, labels[:, 0])
+    return PublicTable(inputs, labels[:, 0])
 
 
-def stackloss() -> Table:
+def stackloss() -> PublicTable:
     """Return 21 days of a chemical plant: three conditions, and how much ammonia was lost."""
     columns = _columns(_lines("statsmodels", "datasets/stackloss/stackloss.csv"))
-    return Table(_inputs(columns, "STACKLOSS"), columns["STACKLOSS"])
+    return PublicTable(_inputs(columns, "STACKLOSS"), columns["STACKLOSS"])
 
 
 CELL_INPUTS, CELL_FILTER, CELL_STRIDE = 24, 8, 2
@@ -142,7 +142,7 @@ CELL_NOISE = 0.1
 """Standard deviation of the noise of the cell, in those of its labels without noise."""
 
 
-def cell() -> Table:
+def cell() -> PublicTable:
     """Return 1,000 trials of a simulated cell, whose answer is not linear in its inputs.
 
     It sees a stripe of 24 points. One filter of 8 weights, a bright spot with a dark surround, is
@@ -154,7 +154,7 @@ def cell() -> Table:
     network = nt.networks.convolution(CELL_INPUTS, CELL_FILTER, CELL_STRIDE)
     X = draw.standard_normal((1_000, CELL_INPUTS))
     y = network(filter_, X)
-    return Table(X, y + CELL_NOISE * y.std() * draw.standard_normal(len(y)))
+    return PublicTable(X, y + CELL_NOISE * y.std() * draw.standard_normal(len(y)))
 
 
 SHAPES = {
@@ -168,7 +168,7 @@ SHAPES = {
     "cell": (1_000, CELL_INPUTS),
 }
 """The number of rows and columns of each table: a file of another size is another table."""
-TABLES: dict[str, Callable[[], Table]] = {
+TABLES: dict[str, Callable[[], PublicTable]] = {
     table.__name__: table
     for table in (
         diamonds, randhie, trump_approval, engel, diabetes, star98, stackloss, cell,
@@ -179,7 +179,7 @@ LOGARITHMS = ("diamonds", "randhie", "engel")
 
 
 @cache
-def table_of(name: str) -> Table:
+def table_of(name: str) -> PublicTable:
     """Return a table, which is read once."""
     table = TABLES[name]()
     if table.X.shape != SHAPES[name]:

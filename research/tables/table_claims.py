@@ -12,8 +12,9 @@ import numpy as np
 import polars as pl
 from table_results import Damages, middle
 
+from neurotron._digits import Notation
 from neurotron.lab import Claim, Finding, Interval, Results
-from neurotron.lab.claims.effects import Notation, Phrase, times
+from neurotron.lab.claims.effects import Phrase, times
 from neurotron.lab.claims.model import above, at_least, at_most, below
 
 Asked = Callable[[float, Interval], bool | None]

@@ -17,7 +17,9 @@ import numpy.typing as npt
 from public_tables import table_of
 from sklearn.linear_model import LinearRegression
 
-from neurotron.auditing.splits import AuditedTable
+import neurotron as nt
+from neurotron.auditing.attackers import attack_rows
+from neurotron.auditing.splits import AuditedTable, Split
 from neurotron.estimators.catalog import BY_NAME
 
 Array = npt.NDArray[np.float64]
@@ -27,6 +29,8 @@ SHARE = "{share}"
 """What stands in the text of a method for the share of attacked labels, if it is told that."""
 SHIFTS = ("one-side", "random-sign")
 """The attacks that move labels by a number of standard deviations; others replace labels."""
+ANY = 1e70
+"""A bound that no change of a label reaches."""
 
 
 def damage(
@@ -46,7 +50,7 @@ def damage(
         repeated = float(np.unique(split.y, return_counts=True)[1].max() / len(split.y))
         cells = cells_of(setting)
         for done, (attack, shift, share, method) in enumerate(cells, 1):
-            y = attacked(*fit, attack, shift, share, seed)
+            y = attacked(split, attack, shift, share, seed)
             model = estimator_of(setting["methods"][method], share)
             rows.append(
                 {
@@ -71,27 +75,25 @@ def cells_of(setting: dict[str, Any]) -> list[tuple[str, float, float, str]]:
     return [(*attack, method) for attack in attacks for method in setting["methods"]]
 
 
-def attacked(X: Array, y: Array, attack: str, shift: float, share: float, seed: int) -> Array:
+def attacked(split: Split, attack: str, shift: float, share: float, seed: int) -> Array:
     """Return the labels after an attack; all attacks on random rows choose the same rows.
 
     Attacks to one side raise labels, those of random sign raise or lower them, and the others write
     the labels of the model with the opposite coefficients: into random rows, or into the rows whose
     predictions are farthest from their mean (large leverage).
     """
-    draw = np.random.default_rng([seed, 1])
-    changed, count = y.copy(), round(share * len(y))
-    bad = draw.permutation(len(y))[:count]
-    move = shift * y.std()
-    if attack == "one-side":
-        changed[bad] += move
-    elif attack == "random-sign":
-        changed[bad] += move * draw.choice([-1.0, 1.0], count)
-    elif attack != "none":
-        opposite = 2.0 * y.mean() - LinearRegression().fit(X, y).predict(X)
-        if attack == "large-leverage":
-            bad = np.argsort(-np.abs(opposite - y.mean()), kind="stable")[:count]
-        changed[bad] = opposite[bad]
-    return changed
+    if attack == "none":
+        return split.y
+    preference = np.random.default_rng([seed, 1]).permutation(len(split.y)).argsort().astype(float)
+    if attack == "large-leverage":
+        predictions = split.inputs @ split.opposite
+        preference = -np.abs(predictions - split.y.mean())
+    if attack in SHIFTS:
+        moving = nt.attacks.Constant if attack == "one-side" else nt.attacks.RandomSign
+        made: nt.Attack = moving(shift * split.y.std(), 1.0)
+    else:
+        made = nt.attacks.Impersonation(ANY, 1.0, weights=split.opposite)
+    return attack_rows(split, made, round(share * len(split.y)), preference, seed)
 
 
 def estimator_of(text: str, share: float) -> Any:

@@ -12,8 +12,9 @@ import polars as pl
 from table_results import middle
 from unseen_results import HURT, Unseen
 
+from neurotron._digits import Notation
 from neurotron.lab import Claim, Finding, Results, bootstrap
-from neurotron.lab.claims.effects import Notation, Phrase, percent
+from neurotron.lab.claims.effects import Phrase, percent
 from neurotron.lab.claims.model import above, at_least, at_most
 
 UNTOLD = "share="

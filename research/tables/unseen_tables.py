@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from public_tables import Table, file_in
+from public_tables import PublicTable, file_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -82,7 +82,7 @@ class Recipe(NamedTuple):
         """Whether the label is a logarithm, so that another unit is added and not multiplied."""
         return self.label in self.logs.split() or self.label in LOGARITHMS
 
-    def table(self) -> Table:
+    def table(self) -> PublicTable:
         """Return the inputs, without columns that are constant, and the labels."""
         import pandas as pd
 
@@ -98,7 +98,7 @@ class Recipe(NamedTuple):
             pd.get_dummies(chosen[name].astype(str), drop_first=True) for name in categories
         ]
         X = pd.concat([chosen[numbers], *indicators], axis=1).to_numpy(np.float64)
-        return Table(X[:, np.ptp(X, axis=0) > 0.0], chosen[self.label].to_numpy(np.float64))
+        return PublicTable(X[:, np.ptp(X, axis=0) > 0.0], chosen[self.label].to_numpy(np.float64))
 
 
 LOGARITHMS = ("lwage", "lprice", "lfare", "lsalary")
@@ -215,8 +215,8 @@ def recipe_of(setting: dict[str, Any]) -> Recipe:
 
 
 @cache
-def chosen_rows(recipe: Recipe, most_rows: int) -> Table:
+def chosen_rows(recipe: Recipe, most_rows: int) -> PublicTable:
     """Return at most so many rows of a table; those of a large one are chosen at random, once."""
     X, y = recipe.table()
     chosen = np.random.default_rng(CHOSEN_ROWS).permutation(len(y))[:most_rows]
-    return Table(X[chosen], y[chosen])
+    return PublicTable(X[chosen], y[chosen])

@@ -224,7 +224,7 @@ def ending(adversary: float, noise: float, rest: float = 0.0):
     def world(setting, replicate, arm):
         part = adversary if setting.startswith("moved") else noise
         error = rest if arm["algorithm"] == "refined-tron" else part * BIAS[replicate]
-        return {"errors": ending_at(error)}
+        return {"errors": ending_at(error), "predicted_bias": BIAS[replicate]}
 
     return world
 

@@ -94,7 +94,7 @@ LIMIT_NETS = 5
 POSITIVE = np.random.default_rng(0).exponential(size=(20_000, 100))
 
 
-class Limit(NamedTuple):
+class Asked(NamedTuple):
     """A law of inputs, how far the gates are off, and an attack with θ = 1."""
 
     law: nt.Law
@@ -103,12 +103,12 @@ class Limit(NamedTuple):
 
 
 LIMITS = {
-    "exponential inputs − 1, adaptive, β = 0.2": Limit(nt.Empirical(POSITIVE - 1.0)),
-    "exponential inputs, no attack": Limit(nt.Empirical(POSITIVE), attack="none"),
-    "exponential inputs, adaptive, β = 0.2": Limit(nt.Empirical(POSITIVE)),
-    "gates off by 1 %, no attack": Limit(nt.Normal(), 0.01, "none"),
-    "gates off by 1 %, adaptive, β = 0.2": Limit(nt.Normal(), 0.01),
-    "gates off by 10 %, adaptive, β = 0.2": Limit(nt.Normal(), 0.1),
+    "exponential inputs − 1, adaptive, β = 0.2": Asked(nt.Empirical(POSITIVE - 1.0)),
+    "exponential inputs, no attack": Asked(nt.Empirical(POSITIVE), attack="none"),
+    "exponential inputs, adaptive, β = 0.2": Asked(nt.Empirical(POSITIVE)),
+    "gates off by 1 %, no attack": Asked(nt.Normal(), 0.01, "none"),
+    "gates off by 1 %, adaptive, β = 0.2": Asked(nt.Normal(), 0.01),
+    "gates off by 10 %, adaptive, β = 0.2": Asked(nt.Normal(), 0.1),
 }
 
 
@@ -132,7 +132,7 @@ class OtherNetwork(nt.data.Simulated):
         return super().batch(self.maker, stream, step, batch_size)
 
 
-def limit_row(limit: Limit) -> tuple[Array, Array]:
+def limit_row(limit: Asked) -> tuple[Array, Array]:
     """Return error/‖w*‖ of the defence and of Neuro-Tron on every network."""
     found = []
     for number in range(LIMIT_NETS):

@@ -9,7 +9,7 @@ import pytest
 import row_claims
 from research.pages import ROOT
 from row_results import Fits
-from row_solvers import Task, answer
+from row_solvers import RowTask, answer
 from rows import SOLVED, Sample, cells_of, fit, listed
 from tests.support.results import stored
 
@@ -67,7 +67,7 @@ def test_exactly_the_share_of_the_labels_of_the_first_rows_is_tampered_with():
 def test_every_solver_finds_the_filter_of_honest_rows(solver):
     network, draw = nt.networks.symmetric(12, 3, 4, seed=2), np.random.default_rng(0)
     true, X = draw.standard_normal(3), draw.standard_normal((60, 12))
-    task = Task(network, X, network(true, X), np.zeros(60, bool), true)
+    task = RowTask(network, X, network(true, X), np.zeros(60, bool), true)
     assert np.allclose(answer(solver, task).weights, true, atol=1e-6)
 
 

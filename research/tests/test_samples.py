@@ -264,7 +264,7 @@ def test_a_split_of_diabetes_is_as_it_is_stored():
 
 @pytest.mark.parametrize("inputs", signals.INPUTS)
 def test_a_replicate_of_a_signal_is_computed_again(inputs):
-    case = signals.Case("other filter", 0.4, 0.0)
+    case = signals.SignalCase("other filter", 0.4, 0.0)
     rows = signals.measure("signal", inputs, case, 3)
     assert rows[0]["error"] < 1e-6
     assert (rows[0]["found"], rows[0]["right"]) == (1.0, 1.0)
@@ -305,7 +305,7 @@ def test_a_rate_of_recovery_is_computed_again(number, setting):
     assert found["error"] <= 1.01 * stored["largest"]
 
 
-def certificates_of(case: table_certificates.Case) -> pl.DataFrame:
+def certificates_of(case: table_certificates.TableCase) -> pl.DataFrame:
     """Return the stored rows of a case."""
     return table("table-certificates").filter(
         table=case.table, network=case.network, inputs=case.inputs
@@ -313,7 +313,7 @@ def certificates_of(case: table_certificates.Case) -> pl.DataFrame:
 
 
 def test_runs_on_a_skewed_table_are_as_far_off_as_is_stored():
-    case = table_certificates.Case("skewed", inputs="whitened")
+    case = table_certificates.TableCase("skewed", inputs="whitened")
     found = pl.DataFrame(list(table_certificates.rows_of(case, runs=5)))
     exact = ["attack", "certified", "radius", "certified prediction error"]
     assert found.select(exact).equals(certificates_of(case).select(exact))
@@ -328,8 +328,8 @@ def test_runs_on_a_skewed_table_are_as_far_off_as_is_stored():
 @pytest.mark.parametrize(
     "case",
     [
-        table_certificates.Case("diabetes"),
-        table_certificates.Case("skewed", table_certificates.LEAK, "whitened"),
+        table_certificates.TableCase("diabetes"),
+        table_certificates.TableCase("skewed", table_certificates.LEAK, "whitened"),
     ],
 )
 def test_certificates_of_tables_are_those_that_are_certificates_of(case):
@@ -362,7 +362,7 @@ def test_a_true_filter_is_verified_with_the_rows_that_are_stored():
 
 def test_a_trained_filter_is_verified_as_is_stored(monkeypatch):
     monkeypatch.setattr(verification, "SIZES", {1_000: (0.999,), 2_000: ()})
-    case = verification.Case("Refined-Tron", 0.0, 0.4)
+    case = verification.VerificationCase("Refined-Tron", 0.0, 0.4)
     for row in verification.radii_of((case,), seed=0):
         stored = table("verification").filter(
             trainer="Refined-Tron",
@@ -378,7 +378,7 @@ def test_a_trained_filter_is_verified_as_is_stored(monkeypatch):
 
 
 def test_a_few_tables_have_the_suspects_that_are_stored():
-    case = suspects.Case("normal", "8 to one side", 0.3, 100)
+    case = suspects.SuspectsCase("normal", "8 to one side", 0.3, 100)
     found = suspects.measure(case._asdict(), 0, 0, lambda *_: None)
     (stored,) = rows("suspects", attack=case.attack, share=0.3).filter(rows=100).to_dicts()
     right = np.mean([one[suspects.FOUND] for one in found])

@@ -30,7 +30,7 @@ def test_every_case_is_stored_with_all_its_replicates():
     assert len(RATES) == len(activation_rows.SETTINGS) * len(activation_rows.CASES)
     assert set(RATES["replicates"]) == {activation_rows.REPLICATES} == {20}
     assert all(f"{part} " in origin("activation-rows") for part in ("code", "numpy", "processor"))
-    kinds = SUSPECTS.select(*suspects.Case._fields).rows()
+    kinds = SUSPECTS.select(*suspects.SuspectsCase._fields).rows()
     assert kinds == [tuple(case) for case in suspects.cases()]
 
 
@@ -134,7 +134,7 @@ def test_without_noise_every_filter_is_found_to_one_millionth_at_forty_per_cent(
 
 
 def test_with_noise_ours_is_near_the_fit_of_honest_rows_and_before_huber():
-    attacked, keys = FITTED.filter(NOISY & ATTACKED), ["setting", *signals.Case._fields]
+    attacked, keys = FITTED.filter(NOISY & ATTACKED), ["setting", *signals.SignalCase._fields]
     clean = SIGNALS.filter(method=signals.SQUARES, attack="none")
     other = attacked.filter(attack="other filter", share=0.25).join(clean, on="setting")
     assert (other["median"] / other["median_right"]).max() < 1.6

@@ -9,11 +9,13 @@ import pytest
 import table_claims
 from research.pages import ROOT
 from scipy.stats import binom
+from sklearn.linear_model import LinearRegression
 from table_results import Damages, middle, percent, standing
 from tables import attacked, cells_of, damage
 from tests.support.results import stored
 
 import neurotron as nt
+from neurotron.auditing.splits import AuditedTable
 from neurotron.lab.claims import VERDICTS, Claim, Judgement
 
 HOLDS, _, DOES_NOT_HOLD, UNDECIDED, NOT_TESTED = VERDICTS
@@ -40,17 +42,22 @@ SETTINGS = [
 @pytest.mark.parametrize("attack", ["one-side", "random-sign", "other-model", "large-leverage"])
 def test_an_attack_changes_its_share_of_the_labels(attack):
     draw = np.random.default_rng(0)
-    X = draw.standard_normal((200, 3))
-    y = X @ [1.0, 2.0, 3.0] + draw.standard_normal(200)
-    changed = attacked(X, y, attack, 2.0, 0.3, seed=1)
-    assert (changed != y).sum() == 60
-    assert np.array_equal(changed, attacked(X, y, attack, 2.0, 0.3, seed=1))
+    X = draw.standard_normal((268, 3))
+    split = AuditedTable.of(X, X @ [1.0, 2.0, 3.0] + draw.standard_normal(268)).split(0, 0)
+    y = split.y
+    changed = attacked(split, attack, 2.0, 0.3, seed=1)
+    assert (changed != y).sum() == round(0.3 * len(y)) == 60
+    assert np.array_equal(changed, attacked(split, attack, 2.0, 0.3, seed=1))
     if attack in ("one-side", "random-sign"):
         moves = np.abs(changed - y)[changed != y]
         assert moves == pytest.approx(2.0 * y.std())
         assert (changed >= y).all() == (attack == "one-side")
+    else:
+        fitted = LinearRegression().fit(split.X, y).predict(split.X)
+        replaced = (2.0 * y.mean() - fitted)[changed != y]
+        assert changed[changed != y] == pytest.approx(replaced)
     if attack == "large-leverage":
-        far = np.abs(X @ [1.0, 2.0, 3.0])
+        far = np.abs(split.X @ [1.0, 2.0, 3.0])
         assert far[changed != y].min() > np.quantile(far, 0.6)
 
 

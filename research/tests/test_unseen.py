@@ -11,7 +11,7 @@ import unseen
 import unseen_claims
 import unseen_tables
 from draw_held_out import NAMED, drawn, recipe_in
-from public_tables import Table
+from public_tables import PublicTable
 from research.pages import ROOT
 from research.tests.packages import needed
 from tests.support.results import stored
@@ -105,7 +105,7 @@ def test_a_package_that_is_missing_is_one_sentence():
 
 def test_the_unit_fits_every_method_of_a_split_and_says_what_it_thinks_of_labels(monkeypatch):
     labels = honest()
-    monkeypatch.setattr(unseen, "chosen_rows", lambda recipe, rows: Table(labels.X, labels.y))
+    monkeypatch.setattr(unseen, "chosen_rows", lambda recipe, rows: PublicTable(labels.X, labels.y))
     setting = dict(MAIN.setting("wage1")) | {
         "sweeps": [{"attack": "none"}, {"attack": "shift", "size": 8, "probability": [0.3]}],
         "methods": {"ours": "neurotron", "Huber": "huber"}, "only_splits": {"Huber": [1]},

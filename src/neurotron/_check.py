@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from neurotron._digits import readable
 from neurotron._text import either
 from neurotron._types import Array
 
@@ -74,7 +75,7 @@ def integer(name: str, value: object, low: int, high: float = math.inf) -> int:
         limit = (
             f"of at least {low}"
             if high == math.inf
-            else f"from {low} to {float(min(high, 10**300)):g}"
+            else f"from {low} to {readable(float(min(high, 10**300)), 6 if high > 10**15 else 15)}"
         )
         raise InputError(f"`{name}` must be a whole number {limit}, got {shown(value)}")
     result = int(value)  # type: ignore[call-overload]
@@ -262,7 +263,7 @@ def unknown(kind: str, name: object, known: Iterable[str], meant: str | None = N
     near = difflib.get_close_matches(str(name)[:100], known, n=1, cutoff=0.5)
     near = [meant] if meant in known else near
     hint = f"did you mean {near[0]!r}? " if near else ""
-    listed = textwrap.shorten(", ".join(known), 250, placeholder=" …")
+    listed = printable(textwrap.shorten(", ".join(known), 250, placeholder=" …"))
     return InputError(f"unknown {kind} {shown(name)}: {hint}known: {listed}")
 
 

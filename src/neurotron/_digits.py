@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from neurotron._intervals import Interval
@@ -127,3 +128,58 @@ def part(count: int, total: int, what: str = "rows") -> str:
     ('5 of 200 rows (2.5 %)', '1,200 of 3,000 labels (40 %)')
     """
     return f"{count:,} of {total:,} {what} ({percent(count / total, 3)})"
+
+
+@dataclass(frozen=True)
+class Notation:
+    """How the numbers of a claim are written, which rounding must not move to another verdict."""
+
+    sign: str = ""
+    digits: int = 2
+    """The significant digits."""
+    power: int = 0
+    """The power of ten that numbers are multiplied by: 2 for percentages."""
+    limits: tuple[float, ...] = ()
+    """Numbers that rounding must not reach or cross."""
+
+    def number(self, value: float) -> str:
+        """Return a number in a few digits, or in as many as keep it on its side of every limit.
+
+        >>> [Notation(limits=limits).number(0.9996) for limits in ((), (1.0,))]
+        ['1.0', '0.9996']
+        """
+        exact = Decimal(repr(float(value)))
+        if not exact.is_finite():
+            return "−∞" if exact < 0 else "∞"
+        for digits in range(self.digits, 18):
+            near = Context(prec=digits).plus(exact)
+            if all(_side(near, limit) == _side(exact, limit) for limit in self.limits):
+                break
+        return _written(near, digits, self.power)
+
+    def extent(self, values: Sequence[float]) -> str:
+        """Return the smallest and the largest of some numbers, with the sign of the unit.
+
+        >>> Notation(" ×").extent([1.39, 1.54]), Notation().extent([1e-15, 2e-15])
+        ('1.4–1.5 ×', '1.0e-15 to 2.0e-15')
+        """
+        low, high = (self.number(value) for value in (min(values), max(values)))
+        if low == high:
+            return low + self.sign
+        dash = " to " if "e" in low + high or "−" in low + high else "–"
+        return f"{low}{dash}{high}{self.sign}"
+
+
+def _side(number: Decimal, limit: float) -> int:
+    bound = Decimal(repr(limit))
+    return (number > bound) - (number < bound)
+
+
+def _written(number: Decimal, digits: int, power: int) -> str:
+    """Return a number times a power of ten, written with all of its digits."""
+    if not number:
+        return "0"
+    whole = number.quantize(Decimal((0, (1,), number.adjusted() - digits + 1))).scaleb(power)
+    near = Decimal("1e-3") <= abs(whole) < Decimal("1e6")
+    text = f"{whole:,f}" if near else f"{whole:e}".replace("e+", "e")
+    return f"−{text[1:]}" if text.startswith("-") else text

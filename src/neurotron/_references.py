@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from neurotron import _check
+from neurotron._sources import file_of
 
 FORM = re.compile(r"[\w-]+(\.[\w-]+)*:[^\W\d]\w*")
 SCRIPTS = ("__main__", "__mp_main__")
@@ -124,8 +125,8 @@ def _importable_name(home: ModuleType) -> str:
     """Return the name of a module, also of a file that is run."""
     if home.__name__ not in SCRIPTS:
         return home.__name__
-    spec, file = getattr(home, "__spec__", None), getattr(home, "__file__", None)
-    return str(spec.name) if spec else Path(file).stem if file else "__main__"
+    spec, file = getattr(home, "__spec__", None), file_of(home)
+    return str(spec.name) if spec else file.stem if file else "__main__"
 
 
 def _loaded(module: str) -> ModuleType | None:

@@ -48,7 +48,7 @@ def _own_hash(thing: Callable[..., Any]) -> str:
     module = function.__module__
     if module.partition(".")[0] == US:
         return ""
-    if module == "__main__" and not hasattr(sys.modules[module], "__file__"):
+    if module == "__main__" and file_of(sys.modules[module]) is None:
         parts = vars(function).values() if isinstance(function, type) else [function]
         codes = [each.__code__ for each in map(inspect.unwrap, parts) if hasattr(each, "__code__")]
         return _hash(*map(_bytecode, codes))
@@ -70,11 +70,17 @@ def _spec(module: Any) -> Any:
     return getattr(module, "__spec__", None)
 
 
+def file_of(module: Any) -> Path | None:
+    """Return the file of a module; None for a notebook, a prompt or the standard input."""
+    file = Path(getattr(module, "__file__", None) or "")
+    return file if file.is_file() else None
+
+
 def _home(module: str) -> tuple[Path, Path]:
     """Return the file of a module, and the folder that contains its outermost package."""
     loaded = sys.modules.get(module)
-    file = Path(getattr(loaded, "__file__", None) or "")
-    if file.suffix != ".py" or not file.is_file():
+    file = file_of(loaded)
+    if file is None or file.suffix != ".py":
         raise InputError(f"the module {module!r} has no readable file of Python code")
     spec = _spec(loaded)  # None for a script that is run
     packages = 0 if spec is None else str(spec.name).count(".") + (file.name == "__init__.py")

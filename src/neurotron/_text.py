@@ -38,6 +38,15 @@ def wrap(text: str, width: int = WIDTH, hang: str = "") -> str:
     return "\n".join(lines)
 
 
+def narrow(text: str, width: int) -> list[str]:
+    """Return words in lines of at most `width`; no word is cut, and empty text is one line.
+
+    >>> narrow("first-sample SGD", 10), narrow("", 10)
+    (['first-sample', 'SGD'], [''])
+    """
+    return textwrap.wrap(text, width, break_long_words=False, break_on_hyphens=False) or [""]
+
+
 def table(rows: Iterable[Sequence[str]], *, right: bool = False) -> str:
     """Return cells in columns; all but the first are aligned to the left, or to the right.
 

@@ -137,7 +137,7 @@ def test_settings_reach_the_estimator(text, parameter, value):
         ("trim:share=1", ("`share`", "1")),
         (TOLD, ("`share`", "{share}")),
         ("tree:depth=abc", ("`depth`", "abc")),
-        ("forest:trees=1000000000", ("`trees`", "10000", "1000000000")),
+        ("forest:trees=1000000000", ("`trees`", "10,000", "1000000000")),
         ("boosting:rate=2", ("`rate`", "2")),
         ("neurotron:network=lineer", ("unknown network", "'linear'")),
         ("neurotron:network=3", ("`network`", "3")),

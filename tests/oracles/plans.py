@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from mpmath import mp, mpf
+from tests.oracles.fourth_moments import fourth_moments
 from tests.oracles.problems import random_case
 from tests.oracles.tables import random_rows
 
@@ -22,8 +23,10 @@ import neurotron as nt
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.theorems import coordinates_of
 from neurotron.theory.attack_moments import attack_moments
-from neurotron.theory.mean_path import MeanPath
-from neurotron.theory.recursion import Recursion
+from neurotron.theory.fourth_moment import FourthMoment, fourth_moment
+from neurotron.theory.mean_path import Deviation, MeanPath
+from neurotron.theory.one_step import best_step
+from neurotron.theory.recursion import EXACT_STEPS, Recursion
 from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers.neuro_tron import ScheduledTron
@@ -44,6 +47,7 @@ class View(NamedTuple):
     start: float
     unit: float
     shift: float
+    fourth: FourthMoment | None
 
 
 class Promise(NamedTuple):
@@ -149,12 +153,13 @@ def _views(question: Question, plan: nt.guarantees.Plan, *, predictions: bool) -
             continue
         moments = attack_moments(constants, problem, matrix, plain.weighting, budget, coordinates)
         unit = math.sqrt(constants.risk) if predictions else coordinates.shrinks
-        found.append(
-            View(
-                constants.recursion(moments, problem.noise, b),
-                constants.mean_path(moments, problem.noise, b), request.start, unit, request.shift,
-            )
+        path = constants.mean_path(moments, problem.noise, b)
+        fourth = fourth_moment(
+            problem, matrix, plain.weighting, path, moments, budget.probability or 0.0, b,
+            coordinates,
         )  # fmt: skip
+        recursion = constants.recursion(moments, problem.noise, b)
+        found.append(View(recursion, path, request.start, unit, request.shift, fourth))
     return found
 
 
@@ -164,7 +169,10 @@ def kept(promise: Promise) -> bool:
     if promise.theorem is not None:
         return _theorem1_kept(promise, promise.theorem)
     if promise.steps <= ITERATED:
-        return any(_iterated(promise, view, np.longdouble) for view in promise.views)
+        return any(
+            _iterated(promise, view, np.longdouble) or _by_fourth_moment(promise, view)
+            for view in promise.views
+        )
     if promise.step_size is not None:
         return any(_in_blocks(promise, view) for view in promise.views)
     if any(_integrated(promise, view) for view in promise.views):
@@ -203,6 +211,22 @@ def _iterated(promise: Promise, view: View, number: Any) -> bool:
 def _within(promise: Promise, view: View, delta: Any, path: Any, spread: Any) -> bool:
     fails = type(delta)(promise.fails)
     radius = min(np.sqrt(delta / fails), path + np.sqrt(spread / fails))
+    return bool(view.unit * (radius + view.shift) <= promise.radius)
+
+
+def _by_fourth_moment(promise: Promise, view: View) -> bool:
+    """Iterate U with 16 digits, from B and V."""
+    if view.fourth is None or promise.steps > EXACT_STEPS:
+        return False
+    schedule, own = promise.schedule or (view.recursion, view.start)
+    if promise.step_size is None:
+        etas = best_step(schedule.iterate(own, promise.steps, None)[:-1], *schedule.numbers)
+    else:
+        etas = np.full(promise.steps, promise.step_size)
+    deltas = view.recursion.follow(view.start, etas)
+    known = view.path.follow(Deviation(math.sqrt(view.start), 0.0), deltas, etas)
+    u = fourth_moments(view.fourth, known.path, known.spread, etas, float)[-1]
+    radius = known.path[-1] + (u / promise.fails) ** 0.25
     return bool(view.unit * (radius + view.shift) <= promise.radius)
 
 

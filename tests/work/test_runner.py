@@ -12,8 +12,10 @@ from concurrent.futures import (
 )
 from multiprocessing import get_context
 
+import numpy as np
 import pytest
 from tests.support import units
+from tests.support.messages import refused, says
 from tests.support.units import endless, fails, of_seeds, study, telling, tried, unlucky
 
 import neurotron as nt
@@ -133,13 +135,28 @@ def test_a_unit_that_fails_twice_is_recorded_and_the_others_go_on(undisturbed, l
     assert content(log) == undisturbed
 
 
-def test_what_are_not_the_declared_columns_is_a_failure_and_nothing_is_kept(log):
-    report = run(study(columns={"sum": float}), log)
+def test_what_are_not_the_declared_columns_ends_a_run_that_has_no_result_yet(log):
+    with refused("setting 'few', replicate 0", "'drawn'", "does not declare", "`columns`"):
+        run(study(columns={"sum": float}), log, workers=1)
     assert log.rows == {}
-    assert {failure.error for failure in report.failures} == {
-        "InputError: the unit returned the column 'drawn', which the study does not declare: add "
-        "it to `columns`"
-    }
+
+
+def test_after_the_first_result_what_are_not_the_declared_columns_is_a_failure(log):
+    def late(setting, replicate, seed):
+        return {"seed": seed if replicate == 0 else "none"}
+
+    report = run(of_seeds(late, settings=[{"name": "a"}]), log, workers=1)
+    assert (report.computed, [*log.rows]) == (1, [Unit("a", 0)])
+    (failure,) = report.failures
+    assert says(failure.error, "'seed'", "int", "'none'")
+
+
+def test_a_function_with_other_parameters_is_refused_before_it_is_called(log):
+    with refused("`unit`", "(setting, replicate, seed)", "too many positional arguments"):
+        run(study(lambda setting, replicate: {}), log)
+    with refused("`unit`", "(setting, replicate, seed, weights)", "'weights'"):
+        run(study(data={"weights": np.ones(2)}), log)
+    assert log.events == []
 
 
 def test_an_error_without_a_word_and_one_of_many_are_one_line():
@@ -238,7 +255,7 @@ def test_a_study_is_validated_before_and_prepared_only_if_something_is_missing(l
     ("options", "sentence"),
     [
         ({"study": "smoke"}, "`study` must be a Study, got 'smoke'"),
-        ({"workers": 0}, "`workers` must be a whole number from 1 to 1024, got 0"),
+        ({"workers": 0}, "`workers` must be a whole number from 1 to 1,024, got 0"),
         ({"workers": True}, "`workers` must be a whole number"),
         ({"executor": "dask"}, "`executor` must be an Executor, got 'dask'"),
         ({"progress": 3}, "`progress` must be a function of a Progress, got 3"),

@@ -24,9 +24,7 @@ from neurotron.attacks import Attack
 from neurotron.attacks.catalog import kind_of
 from neurotron.auditing.effects import Effects
 from neurotron.auditing.splits import Split
-from neurotron.networks import linear
 from neurotron.poisoning import poison
-from neurotron.problem import Problem
 from neurotron.theory.smoother import (
     RmsCeiling,
     Room,
@@ -105,13 +103,6 @@ class Scene:
         return (self.room, *narrower)
 
     @cached_property
-    def problem(self) -> Problem:
-        """The rows with the filter that least squares finds, as attacks of the library see them."""
-        inputs, labels = self.split.inputs, self.split.y
-        weights = np.linalg.lstsq(inputs, labels, rcond=None)[0]
-        return Problem.from_rows(linear(inputs.shape[1]), inputs, labels, true_weights=weights)
-
-    @cached_property
     def rms_ceiling(self) -> RmsCeiling:
         """Bounds on the root mean square of the changes of predictions."""
         return RmsCeiling(self.exact, self.room)
@@ -121,13 +112,6 @@ class Scene:
         """The effects on the predictions of an estimator that is linear in the labels."""
         assert self.effects.exact is not None
         return self.effects.exact
-
-    @property
-    def opposite(self) -> Array:
-        """The filter with the opposite coefficients and the same intercept."""
-        weights = self.problem.true_weights
-        assert weights is not None
-        return np.append(-weights[:-1], weights[-1])
 
 
 def parse_attacks(given: str | Attack | Sequence[str | Attack]) -> tuple[str | Attack, ...]:
@@ -226,22 +210,37 @@ def _one_sided(scene: Scene) -> list[Plan]:
 
 
 def _from_library(attack: str | Attack, scene: Scene, most: int, replicate: int) -> Array:
-    """Return the labels after an attack of the library on exactly `most` rows, if so many differ.
+    """Return the labels after an attack of the library.
 
-    An attack of the scope "rows" chooses its rows; `large-norm` gets those with the largest norm,
-    and every other one random rows.
+    `large-norm` gets the rows with the largest norm, and every other one random rows.
     """
     seed = _seeds.key(scene.seed, "audit", name_of(attack), replicate)
-    split, problem = scene.split, scene.problem
-    share = most / len(split.y)
-    built = _built(attack, scene, seed, share)
+    built = _built(attack, scene, seed, most / len(scene.split.y))
+    preference = _preference(attack, scene, seed)
+    return attack_rows(scene.split, built, most, preference, seed, scene.label_range)
+
+
+def attack_rows(
+    split: Split,
+    attack: Attack,
+    most: int,
+    preference: Array,
+    seed: int,
+    label_range: tuple[float, float] | None = None,
+) -> Array:
+    """Return the labels of a split after an attack on exactly `most` rows, if so many differ.
+
+    The rows are those with the smallest `preference`, unless the attack has the scope "rows" and
+    chooses them itself. Every other attack must be asked to change all labels.
+    """
+    problem = split.problem
     labels, mask = poison(
-        split.inputs, split.y, built, seed=seed, label_range=scene.label_range,
+        split.inputs, split.y, attack, seed=seed, label_range=label_range,
         model=(problem.network, problem.true_weights),
     )  # fmt: skip
-    if built.scope == "rows":
+    if attack.scope == "rows":
         return labels
-    chosen = _first(_preference(attack, scene, seed), mask)[:most]
+    chosen = _first(preference, mask)[:most]
     changed = split.y.copy()
     changed[chosen] = labels[chosen]
     return changed
@@ -255,9 +254,9 @@ def _built(attack: str | Attack, scene: Scene, seed: int, share: float) -> Attac
     name, given = attacks.BY_NAME.read(attack)
     kind = kind_of(name)
     if name in OPPOSITE:
-        given = {"weights": scene.opposite, **given}
+        given = {"weights": scene.split.opposite, **given}
     part = share if kind.scope == "rows" else 1.0
-    return kind.spending(scene.problem, scene.bound, part, seed, **given)
+    return kind.spending(scene.split.problem, scene.bound, part, seed, **given)
 
 
 def _preference(attack: str | Attack, scene: Scene, seed: int) -> Array:

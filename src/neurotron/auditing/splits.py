@@ -19,6 +19,8 @@ from neurotron import _check, _seeds
 from neurotron._tiny import without_tiny
 from neurotron._types import Array, Index
 from neurotron.estimators.table import refuse_repeated
+from neurotron.networks import linear
+from neurotron.problem import Problem
 
 TRAINING = 0.75
 """The share of the rows that is fitted; the others are for testing."""
@@ -46,6 +48,20 @@ class Split:
     """The rows to test, in the same columns."""
     training: Index
     """The numbers of the rows to fit in the table."""
+
+    @cached_property
+    def problem(self) -> Problem:
+        """The rows with the filter that least squares finds, as attacks of the library see them."""
+        weights = np.linalg.lstsq(self.inputs, self.y, rcond=None)[0]
+        network = linear(self.inputs.shape[1])
+        return Problem.from_rows(network, self.inputs, self.y, true_weights=weights)
+
+    @property
+    def opposite(self) -> Array:
+        """The filter with the opposite coefficients and the same intercept."""
+        weights = self.problem.true_weights
+        assert weights is not None
+        return np.append(-weights[:-1], weights[-1])
 
 
 @dataclass(frozen=True, eq=False)

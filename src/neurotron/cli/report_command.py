@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from neurotron._digits import cell
 from neurotron._text import wrap
 from neurotron.cli import options
 
@@ -161,9 +162,8 @@ def _print(console: Console, evaluated: list[Judgement], details: bool) -> None:
             _print_details(console, judgement)
     else:
         console.print(_lines(evaluated), soft_wrap=False)
-        console.print()
     if len(evaluated) > 1:
-        console.print(tally(evaluated), soft_wrap=False)
+        console.print(tally(evaluated) if details else f"\n{tally(evaluated)}", soft_wrap=False)
 
 
 def _nothing(evaluated: list[Judgement]) -> str:
@@ -215,5 +215,5 @@ def _indented(console: Console, indent: int, text: str, style: str = "") -> None
 
 def _line(found: Finding) -> str:
     mark = {True: "✓", False: "✗", None: "?"}[found.holds]
-    numbers = f"{found.estimate:.3g} [{found.low:.3g}, {found.high:.3g}]"
-    return f"{mark} {found.case}: {numbers.replace('inf', '∞')}, {found.replicates} replicates"
+    estimate, low, high = (cell(float(one)) for one in (found.estimate, found.low, found.high))
+    return f"{mark} {found.case}: {estimate} [{low}, {high}], {found.replicates} replicates"

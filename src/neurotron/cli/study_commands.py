@@ -22,7 +22,7 @@ from neurotron.cli.report_command import Figures, evaluate, print_verdicts, writ
 
 if TYPE_CHECKING:
     from neurotron.lab.results.results import Results
-    from neurotron.work import Progress, Report, Study
+    from neurotron.work import Progress, Report, Study, Unit
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,9 +212,12 @@ def _tell(study: Study, report: Report, quiet: bool) -> None:
     console = options.console(stderr=quiet)
     for line in report.set_aside:
         console.print(f"Damaged, set aside and computed again: {line}")
-    for failure in report.failures:
-        setting, replicate = failure.unit
-        console.print(f"Failed: setting {setting}, replicate {replicate}: {failure.error}")
+    failed: dict[str, list[Unit]] = {}
+    for failure in sorted(report.failures, key=lambda one: one.unit[::-1]):
+        failed.setdefault(failure.error, []).append(failure.unit)
+    for error, ((setting, replicate), *others) in failed.items():
+        more = f" and {len(others):,} more" if others else ""
+        console.print(f"Failed: setting {setting}, replicate {replicate}{more}: {error}")
     before = f" ({report.kept:,} of them from before)" if report.kept else ""
     state = "interrupted" if report.interrupted else "incomplete" if report.removed else "finished"
     if not quiet or report.present < report.wanted:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from neurotron import _check, _seeds
 from neurotron._digits import counted
 from neurotron._types import Array, Index
-from neurotron.estimators.intervals import Asked, calibrated
+from neurotron.estimators.intervals import IntervalQuestion, calibrated
 
 LEAST_FITTED = 2
 """Fewer rows are refused by every fit."""
@@ -65,7 +65,7 @@ class HoldsOut:
                 "neurotron.intervals(model, X_cal, y_cal, poisoned=…) with rows that the fit has "
                 "not seen"
             )
-        asked = Asked(confidence_level, poisoned, coin, given_calibration)
+        asked = IntervalQuestion(confidence_level, poisoned, coin, given_calibration)
         return calibrated(self, *self._held_out, asked, []).predict_interval(X)
 
     def _hold_out(

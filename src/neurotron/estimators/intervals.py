@@ -95,7 +95,7 @@ def intervals(
     >>> band.index, round(band.guaranteed, 2), round(band.unattacked, 2), round(band.half_width, 1)
     (381, 0.9, 0.95, 1.9)
     """
-    asked = Asked(
+    asked = IntervalQuestion(
         confidence_level, poisoned, coin, given_calibration, training_attacker, bound, scale
     )
     labels = _check.array("y_cal", y_cal, ("n",), _check.LARGEST)
@@ -107,7 +107,7 @@ def intervals(
 
 
 @dataclass(frozen=True)
-class Asked:
+class IntervalQuestion:
     """What is asked of intervals: the arguments of `intervals`, checked."""
 
     confidence_level: float
@@ -146,7 +146,7 @@ class Asked:
 
 
 def calibrated(
-    model: Any, X: Any, labels: Array, asked: Asked, others: list[Assumption]
+    model: Any, X: Any, labels: Array, asked: IntervalQuestion, others: list[Assumption]
 ) -> PredictionIntervals:
     """Return the intervals that calibration rows give; `others` is what is known of the rows."""
     same, name = asked.training_attacker == SAME, type(model).__name__

@@ -14,11 +14,13 @@ from neurotron.guarantee import Assumption
 from neurotron.guarantees.assumptions import (
     finite_constant,
     linear_or_parity,
+    noise,
     positive_pull,
 )
 from neurotron.guarantees.certificate import ROUNDING, Certificate, by_markov
 from neurotron.guarantees.request import Request
 from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.fourth_moment import FourthMoment, fourth_moment
 from neurotron.theory.long_run import deviations, in_the_long_run
 from neurotron.theory.mean_path import Deviation, MeanPath
 from neurotron.theory.one_step import best_step
@@ -68,9 +70,17 @@ def certify_sharply(request: Request) -> Certificate:
         )
     rounding = request.rounding(constants.spread, constants.s0, recursion.pull, recursion.square)
     path = constants.mean_path(moments, problem.noise, request.batch_size)
+    fourth = None
+    if not (_is_clean(recursion) or request.random_start):
+        fourth = fourth_moment(
+            problem, sensing, weighting, path, moments, request.budget.probability or 0.0,
+            request.batch_size, request.coordinates,
+        )  # fmt: skip
+    if problem.noise > 0.0:
+        assumptions.append(noise(problem, by_fourth_moment=fourth is not None))
     in_the_end = _in_the_end(recursion, rounding, step_size)
     record = _record(request, recursion, step_size, floor, in_the_end)
-    course = _course(request, trainer, recursion, path, rounding, record, step_size)
+    course = _course(request, trainer, recursion, path, fourth, rounding, record, step_size)
     last = course.last
     if request.steps is None:
         last = _end(recursion, path, step_size, floor, in_the_end)
@@ -108,22 +118,25 @@ class Course:
     """What rounding errors add to them."""
     deviation: Deviation
     """Bounds on the mean path and on the deviations from it."""
+    fourth: Array
+    """Radii from fourth moments; inf where they are not known."""
 
     @property
     def last(self) -> Course:
         """The last of these numbers of steps alone."""
         path, spread = self.deviation
-        return Course(self.roots[-1:], self.added[-1:], Deviation(path[-1:], spread[-1:]))
+        deviation = Deviation(path[-1:], spread[-1:])
+        return Course(self.roots[-1:], self.added[-1:], deviation, self.fourth[-1:])
 
     def radii(self, delta: float, *, all_times: bool = False) -> Array:
-        """Return the smaller radius, by Markov's inequality or from the mean path.
+        """Return the smallest radius, by Markov's inequality or from the mean path.
 
         Without attack and noise, those of Markov's inequality hold for `all_times` at once.
         """
         found = np.asarray(by_markov(self.roots + self.added, delta))
         if not all_times:
             path = self.deviation.radius(delta, self.added) * (1.0 + ROUNDING)
-            found = np.fmin(found, path)
+            found = np.fmin(np.fmin(found, path), self.fourth * (1.0 + ROUNDING))
         return np.where(np.isnan(found), math.inf, found)
 
 
@@ -208,15 +221,16 @@ def _course(
     trainer: NeuroTron,
     recursion: Recursion,
     path: MeanPath,
+    fourth: FourthMoment | None,
     rounding: Rounding,
     record: Index,
     step_size: float | None,
 ) -> Course:
     """Return the bounds at the steps of `record`."""
-    start, first = request.start, request.first_deviation
+    start = request.start
     if isinstance(trainer, ScheduledTron):
         if not _fits(trainer, recursion) or start > trainer.start:
-            return _iterated(trainer, recursion, path, rounding, start, first, record)
+            return _iterated(request, trainer, recursion, path, fourth, rounding, record)
         start = trainer.start
     deltas = recursion.iterate(start, min(int(record[-1]), EXACT_STEPS), step_size)
     bounds = recursion.continued(deltas, record, step_size)
@@ -230,15 +244,34 @@ def _course(
         smallest = largest if clean else best_step(bounds, *recursion.numbers)
     roots = np.sqrt(bounds)
     added = rounding.added(roots, record, smallest, largest, end)
+    if step_size is None:
+        etas = np.asarray(best_step(deltas[:-1], *recursion.numbers))
+    else:
+        etas = np.full(len(deltas) - 1, step_size)
     if start == 0.0 and int(record[-1]) < len(deltas):  # errors cannot be compared with the start
-        etas = np.broadcast_to(best_step(deltas, *recursion.numbers), deltas.shape)[:-1]
-        if step_size is not None:
-            etas = np.full(len(deltas) - 1, step_size)
         added = np.fmin(added, rounding.follow(recursion.slopes(deltas, etas), etas)[record])
+    most = float(added.max(initial=0.0))
     deviation = deviations(
-        recursion, path, first, deltas, step_size, record, float(added.max(initial=0.0))
+        recursion, path, request.first_deviation, deltas, step_size, record, most
     )
-    return Course(roots, added, deviation)
+    beyond = _by_fourth_moment(request, fourth, deltas, etas, most, record)
+    return Course(roots, added, deviation, beyond)
+
+
+def _by_fourth_moment(
+    request: Request,
+    fourth: FourthMoment | None,
+    deltas: Array,
+    etas: Array,
+    rounding: float,
+    record: Index,
+) -> Array:
+    """Return the radii after the steps that are followed one by one; inf where none is known."""
+    found, near = np.full(len(record), math.inf), record < len(deltas)
+    if fourth is not None:
+        radii = fourth.radii(request.initial_error, deltas, etas, request.delta, rounding)
+        found[near] = radii[record[near]]
+    return found
 
 
 def _end(
@@ -248,7 +281,7 @@ def _end(
     deviation = Deviation(path.limit, 0.0)
     if step_size is not None:
         deviation = in_the_long_run(recursion, path, step_size, rounded)
-    return Course(np.array([floor]), np.array([rounded]), deviation)
+    return Course(np.array([floor]), np.array([rounded]), deviation, np.full(1, math.inf))
 
 
 def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
@@ -257,12 +290,12 @@ def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
 
 
 def _iterated(
+    request: Request,
     trainer: ScheduledTron,
     recursion: Recursion,
     path: MeanPath,
+    fourth: FourthMoment | None,
     rounding: Rounding,
-    start: float,
-    first: Deviation,
     record: Index,
 ) -> Course:
     """Return the same bounds for a schedule that was made for another start or attack."""
@@ -274,7 +307,10 @@ def _iterated(
         )
     own = trainer.recursion.iterate(trainer.start, last, None)
     etas = np.asarray(best_step(own[:-1], *trainer.recursion.numbers))
-    deltas = recursion.follow(start, etas)
+    deltas = recursion.follow(request.start, etas)
     roots, added = np.sqrt(deltas), rounding.follow(recursion.slopes(deltas, etas), etas)
-    deviation = path.follow(first, (roots + added) ** 2, etas)
-    return Course(roots[record], added[record], Deviation(*(part[record] for part in deviation)))
+    deviation = path.follow(request.first_deviation, (roots + added) ** 2, etas)
+    return Course(
+        roots[record], added[record], Deviation(*(part[record] for part in deviation)),
+        _by_fourth_moment(request, fourth, deltas, etas, float(added.max(initial=0.0)), record),
+    )  # fmt: skip

@@ -26,8 +26,8 @@ _HOME = {
     "neurotron._intervals": ["Interval"],
     "neurotron.lab.results.summary": ["bootstrap", "median", "rate"],
     "neurotron.lab.results.text_table": ["TextTable"],
+    "neurotron.lab.running": ["run"],
     "neurotron.lab.store.files": ["StorageError"],
-    "neurotron.lab.store.running": ["run"],
     "neurotron.lab.studies.reading": ["catalog", "parse", "read", "template"],
     "neurotron.lab.training.runs": ["Runs"],
 }

@@ -23,6 +23,10 @@ TYPES: dict[Any, str] = {
 """The types that a column may have, with their names in files."""
 
 
+class WrongColumns(_check.InputError):
+    """A unit returned something else than the columns that its study declares."""
+
+
 def checked_columns(columns: Any) -> dict[str, str]:
     """Return declared columns with the names of their types, after checking them.
 
@@ -61,19 +65,19 @@ def plain_rows(result: Any, columns: Mapping[str, str]) -> list[Row]:
     >>> plain_rows({"size": 1}, {"size": "float", "name": "str"})
     Traceback (most recent call last):
     ...
-    neurotron._check.InputError: the unit returned no column 'name', which the study declares
+    neurotron.work.columns.WrongColumns: the unit returned no column 'name', which ...
     """
     rows = _listed(result, columns)
     for row in rows:
         for name in row:
             if name not in columns:
-                raise _check.InputError(
+                raise WrongColumns(
                     f"the unit returned the column {_check.shown(name)}, which the study does not "
                     "declare: add it to `columns`"
                 )
         for name in columns:
             if name not in row:
-                raise _check.InputError(
+                raise WrongColumns(
                     f"the unit returned no column {name!r}, which the study declares"
                 )
     return [{name: _plain(name, row[name], kind) for name, kind in columns.items()} for row in rows]
@@ -91,20 +95,20 @@ def _listed(result: Any, columns: Mapping[str, str]) -> list[Mapping[str, Any]]:
         return [result]
     if isinstance(result, Mapping):
         if any(isinstance(v, str | Mapping) or not hasattr(v, "__len__") for v in result.values()):
-            raise _check.InputError(
+            raise WrongColumns(
                 "a unit must return one value or one list of values for every column, got "
                 + _check.shown(result)
             )
         lengths = {len(values) for values in result.values()}
         if len(lengths) > 1:
-            raise _check.InputError(
+            raise WrongColumns(
                 f"columns must be equally long, got lengths {_check.shown(sorted(lengths))}"
             )
         count = max(lengths, default=0)
         return [{name: values[i] for name, values in result.items()} for i in range(count)]
     if isinstance(result, (list, tuple)) and all(isinstance(row, Mapping) for row in result):
         return list(result)
-    raise _check.InputError(
+    raise WrongColumns(
         "a unit must return a row (a mapping from columns to values), a list of rows, a mapping of "
         f"equally long columns, or a table, got {_check.shown(result)}"
     )
@@ -156,5 +160,5 @@ def _is_writable(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _unfit(name: str, kind: str, what: str) -> _check.InputError:
-    return _check.InputError(f"column {_check.shown(name)} is declared as {kind}, got {what}")
+def _unfit(name: str, kind: str, what: str) -> WrongColumns:
+    return WrongColumns(f"column {_check.shown(name)} is declared as {kind}, got {what}")

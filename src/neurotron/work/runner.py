@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from neurotron import _check
-from neurotron.work.columns import Row
+from neurotron.work.columns import Row, WrongColumns
 from neurotron.work.study import Study, Unit
 from neurotron.work.workers import Computed, Workers, in_one_line, workers_for
 
@@ -118,7 +118,8 @@ def run(
 
     The numbers depend on the study alone: not on workers, order or interruptions. Ctrl-C keeps
     every finished unit and returns. A unit that fails is tried once more, then recorded as failed,
-    and the others continue.
+    and the others continue. Columns that are not those of the study end a run that has no result
+    yet.
 
     Parameters
     ----------
@@ -135,10 +136,10 @@ def run(
         A function that is called about ten times a second with a `Progress`.
     """
     with workers_for(study, workers, executor) as pool:
-        return Run(study, sink, pool, progress).run()
+        return Runner(study, sink, pool, progress).run()
 
 
-class Run:
+class Runner:
     """One run of a study into a sink."""
 
     def __init__(
@@ -225,6 +226,10 @@ class Run:
             self._keep(future.result())
         elif isinstance(error, (KeyboardInterrupt, BrokenExecutor)):
             raise error
+        elif isinstance(error, WrongColumns) and not self.report.kept + self.report.computed:
+            raise _check.InputError(
+                f"setting {unit.setting!r}, replicate {unit.replicate}: {error}"
+            ) from None
         elif attempt < ATTEMPTS:
             self.left += self.study.cost(unit)
             self.sink.record("retry", **unit._asdict(), error=in_one_line(error))

@@ -131,6 +131,7 @@ def workers_for(study: Study, count: int | None, executor: Executor | None) -> I
         count = _check.integer("workers", count, 1, MOST_WORKERS)
     if executor is not None:
         _check.instance("executor", executor, Executor)
+    _require_parameters(study)
     with one_blas_thread(), allowing(study.code):
         if study.validate is not None:
             study.validate()
@@ -138,6 +139,20 @@ def workers_for(study: Study, count: int | None, executor: Executor | None) -> I
             yield Threads(study, count)
         else:
             yield Workers(study, executor, count)
+
+
+def _require_parameters(study: Study) -> None:
+    """Refuse a function that cannot be called with a setting, a replicate, a seed and the data."""
+    try:
+        signature = inspect.signature(study.unit)
+    except ValueError:  # some functions that are not written in Python have none
+        return
+    more = {"progress"} & {*signature.parameters}
+    try:
+        signature.bind({}, 0, 0, **dict.fromkeys([*study.data, *more]))
+    except TypeError as error:
+        called = ", ".join(("setting", "replicate", "seed", *study.data))
+        raise InputError(f"the `unit` of a study is called with ({called}): {error}") from None
 
 
 class Workers:

@@ -14,7 +14,7 @@ import neurotron as nt
 from neurotron.lab.claims.batch_size import batch_size_runs
 from neurotron.lab.claims.model import DOES_NOT_HOLD, HOLDS, NOT_TESTED, UNDECIDED
 from neurotron.lab.figures.batch_size import _after, _exception
-from neurotron.lab.figures.view import View
+from neurotron.lab.figures.view import RunsView
 from neurotron.theory import Theorem1
 
 STUDY, PAPER = nt.lab.read("batch-size"), nt.lab.read("paper")
@@ -138,7 +138,7 @@ def test_errors_after_the_same_number_of_samples_are_those_of_earlier_steps(tmp_
     results = made(tmp_path / "r", SHORT, made_up(), 2)
     honest = batch_size_runs(results).filter(attack="none", step_rule="fastest")
     for b, samples, error in ((1, 1000, 0.0), (4, 399, 10.0), (4, 400, 0.0)):
-        runs = _after(View(results), honest.filter(b=b), samples)
+        runs = _after(RunsView(results), honest.filter(b=b), samples)
         assert runs["error"].to_list() == [error, error]
 
 

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neurotron._digits import Notation
 from neurotron.lab.claims import CLAIMS, VERDICTS, Claim, Finding, Judgement
-from neurotron.lab.claims.effects import Notation, Phrase, percent, times
+from neurotron.lab.claims.effects import Phrase, percent, times
 from neurotron.lab.claims.model import above, at_least, at_most, below, tally
 from neurotron.lab.results.summary import Interval
 

@@ -257,7 +257,7 @@ def test_a_folder_that_is_gone_is_not_said_to_be_kept(out):
     ("options", "sentence"),
     [
         ({"study": "smoke"}, "`study` must be a Study, got 'smoke'"),
-        ({"replicates": 0}, "`replicates` must be a whole number from 1 to 1e"),
+        ({"replicates": 0}, "`replicates` must be a whole number from 1 to 1,000,000"),
         ({"replicates": 1.5}, "`replicates` must be a whole number"),
         ({"workers": 0}, "`workers` must be a whole number"),
         ({"mixed": 1}, "`mixed` must be a bool, got 1"),
@@ -296,7 +296,8 @@ def command(tmp_path, out):
 def test_the_command_says_what_failed_with_exit_code_1(command, lost):
     fails(*lost, times=2)
     result = CliRunner().invoke(app, command)
-    assert "Failed: setting few, replicate 0: ArithmeticError: bad luck" in result.output
+    more = f" and {len(lost) - 1} more" if len(lost) > 1 else ""
+    assert f"Failed: setting few, replicate 0{more}: ArithmeticError: bad luck" in result.output
     assert f"finished with {4 - len(lost)} of 4 units" in result.output
     assert result.exit_code == 1
 

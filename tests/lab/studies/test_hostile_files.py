@@ -207,6 +207,9 @@ HOSTILE: dict[str, tuple[str | bytes, *tuple[str, ...]]] = {
         for code in ("061c", "200b", "200e", "200f", "feff") for place, where, text in (
             ("label", "TRAINERS", '"{}" = "sgd"'), ("title", "SETTING", 'title = "{}"'))
     },
+    "unknown label beside an invisible one": (
+        also("TRAINERS", '"a\\ufeffb" = "sgd"').replace("#SETTING", 'trainers = ["SDG"]'),
+        "setting 'a'", "'SDG'", "SGD", "a?b"),
     "description with ESC": (also("STUDY", 'description = "\\u001b[2J"'), "description",
         "control", "invisible"),
     # something is missing

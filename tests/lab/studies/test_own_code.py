@@ -11,11 +11,13 @@ from pathlib import Path
 import pytest
 from tests.support.cli import in_this_process
 from tests.support.commands import hashes
-from tests.support.units import study, sums
+from tests.support.messages import refused, says
+from tests.support.units import COLUMNS, study, sums
 
 import neurotron as nt
 from neurotron._check import InputError
 from neurotron.lab.pages.writing import to_toml
+from neurotron.lab.store.folder import Folder
 
 CODE = '''
 import numpy as np
@@ -110,10 +112,40 @@ def test_a_file_is_run_judged_and_shown_also_by_another_process_if_that_is_allow
     assert (out / "manifest.json").read_bytes() == before
 
 
-def python(code: str, folder: Path) -> str:
+def test_names_of_what_is_not_there_are_refused_before_anything_is_computed(tmp_path):
+    def asked(**changes):
+        return nt.Study("mine", [{"name": "a"}], sums, COLUMNS, **changes)
+
+    out = tmp_path / "out"
+    for changes, parts in (
+        ({"claims": ["sizes"]}, ("unknown claim", "'sizes'")),
+        ({"claims": ["certificate-holds"]}, ("'certificate-holds'", "training runs")),
+        ({"claims": ["neurotron:nothing"]}, ("neurotron", "'nothing'")),
+        ({"charts": ["nowhere:sizes"]}, ("'nowhere:sizes'", "--allow-code")),
+        ({"headline": "nowhere:sizes"}, ("'nowhere:sizes'", "--allow-code")),
+    ):
+        with refused(*parts):
+            nt.lab.run(asked(**changes), out)
+    assert not out.exists()
+
+
+def test_a_study_that_has_no_result_yet_may_change_in_its_folder(mine):
+    text, out = mine.read_text(), mine.parent / "out"
+    command = ("run", mine, "--out", out, "--allow-code")
+    mine.write_text(text.replace('size = "float"', 'length = "float"'))
+    refused_run = in_this_process(*command)
+    assert refused_run.returncode == 2
+    assert says(refused_run.stderr, "setting 'a'", "'size'", "does not declare")
+    mine.write_text(text)
+    assert in_this_process(*command).returncode == 0
+    assert Folder.read(out).columns == {"size": "float"}
+
+
+def python(code: str, folder: Path, *, as_argument: bool = True) -> str:
     """Run code as a notebook does, whose functions have no file; return what it prints."""
+    command = [sys.executable, *(["-c", code] if as_argument else ["-"])]
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, cwd=folder, timeout=120
+        command, input=code, capture_output=True, text=True, cwd=folder, timeout=120
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -131,8 +163,12 @@ except nt.InputError as error:
 """
 
 
-def test_functions_of_a_notebook_run_in_threads_and_are_judged_by_their_process_only(tmp_path):
-    count, verdict, sentence = python(CODE + NOTEBOOK, tmp_path).splitlines()
+@pytest.mark.parametrize("as_argument", [True, False], ids=["no file", "standard input"])
+def test_functions_of_a_notebook_run_in_threads_and_are_judged_by_their_process_only(
+    as_argument, tmp_path
+):
+    printed = python(CODE + NOTEBOOK, tmp_path, as_argument=as_argument)
+    count, verdict, sentence = printed.splitlines()
     assert (count, verdict) == ("6", "holds")
     assert sentence.startswith("measure is defined in a notebook or at a prompt, where other pro")
     assert sentence.endswith("put it into a file, or use threads")

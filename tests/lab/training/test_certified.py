@@ -10,6 +10,7 @@ from tests.support.results import TRUE, ending_at, made
 from tests.support.studies import SMALL
 
 import neurotron as nt
+from neurotron.guarantees import biased_weights
 from neurotron.lab.training.building import arm_rows, build_problem
 from neurotron.lab.training.columns import CERTIFICATES, COURSES
 from neurotron.lab.training.spec import Setting
@@ -52,10 +53,47 @@ def test_law_network_and_step_size_are_columns_that_need_no_parser():
         "law_name": "laplace", "law_scale": 0.5, "dof": None,
     }  # fmt: skip
     assert (first["architecture"], first["outer_weights"]) == ("symmetric,width=4", 2.0)
+    assert (first["corruption"], first["corrupted_share"]) == (None, None)
     assert [row["step_rule"] for row in (first, second, third)] == ["fastest", "scheduled", None]
     heavy = SPEC.model_copy(update={"law": "student-t:dof=4", "network": "relu-gate"})
     row = arm_rows(heavy)[0]
     assert (row["dof"], row["architecture"], row["outer_weights"]) == (4.0, "relu-gate", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("network", "columns"),
+    [
+        ("symmetric", ("symmetric", "relu", 0.0)),
+        ("symmetric:leak=0.3,width=4", ("symmetric,width=4", "relu", 0.3)),
+        ("symmetric:width=4,activation=gelu", ("symmetric,width=4", "gelu", 0.0)),
+        ("linear", ("linear", "relu", 1.0)),
+    ],
+)
+def test_activations_are_columns(network, columns):
+    row = arm_rows(SPEC.model_copy(update={"network": network}))[0]
+    assert (row["architecture"], row["activation"], row["leak"]) == columns
+
+
+@pytest.mark.parametrize(
+    ("law", "size", "share"),
+    [
+        ("corrupted:scale=0.5,probability=0.2", 0.5 * 12**0.5, 0.2),
+        ("moved:size=0.5,law=laplace", 0.5, 1.0),
+    ],
+)
+def test_corrupted_inputs_are_columns_with_the_bias_that_they_predict(law, size, share):
+    changed = {"law": law, "network": "relu-gate", "steps": 100, "record": 100}
+    setting = SPEC.model_copy(update=changed)
+    rows = {row["trainer"]: row for row in train(setting.model_dump(mode="json"), 0, 0)}
+    assert rows["SGD"]["predicted_bias"] is None
+    row, problem = rows["Tron"], build_problem(setting, 0)
+    assert (row["corruption"], row["corrupted_share"]) == (pytest.approx(size), share)
+    moments = problem.data.seen_moments(problem.network)
+    if moments is None:
+        assert row["predicted_bias"] is None
+        return
+    limit = biased_weights(problem, problem.sensing_matrix("optimal"))
+    assert row["predicted_bias"] == np.linalg.norm(limit - problem.true_weights) > 0.0
 
 
 def test_a_unit_stores_what_its_certificates_say(rows):

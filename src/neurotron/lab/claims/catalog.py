@@ -9,9 +9,10 @@ from importlib import resources
 from typing import Any
 
 from neurotron import _check
+from neurotron._digits import Notation
 from neurotron._references import resolve
 from neurotron.lab.claims import batch_size, certificates, paper
-from neurotron.lab.claims.effects import Notation, Phrase
+from neurotron.lab.claims.effects import Phrase
 from neurotron.lab.claims.model import Claim, Finding, Judgement
 from neurotron.lab.results.results import Results, once
 from neurotron.lab.training.runs import Runs
@@ -51,24 +52,30 @@ CLAIMS = {claim.name: claim for claim in _listed()}
 """Every claim that has a name: all are about training runs."""
 
 
-def check_claims(names: Sequence[Any], *, of_training: bool = True) -> None:
-    """Refuse claims that do not exist, or that are listed twice, or that need training runs.
+def require_known(
+    claims: Sequence[str], functions: Sequence[str] = (), *, of_training: bool = True
+) -> None:
+    """Refuse claims and other functions of a study that do not exist.
 
-    >>> check_claims(["certificate-hold"])
+    Claims must also be listed once, and those of training runs need training runs.
+
+    >>> require_known(["certificate-hold"])
     Traceback (most recent call last):
     ...
     neurotron._check.InputError: unknown claim 'certificate-hold': did you mean ...
     """
-    for name in names:
-        if list(names).count(name) > 1:
+    for name in claims:
+        if list(claims).count(name) > 1:
             raise _check.InputError(f"`claims` lists {name!r} twice: list each claim once")
-        if isinstance(name, str) and ":" not in name:
+        if ":" not in name:
             if name not in CLAIMS:
                 raise _check.unknown("claim", name, CLAIMS)
             if not of_training:
                 raise _check.InputError(
                     f"claim {name!r} is about training runs: leave it out of `claims`"
                 )
+    for name in (*(name for name in claims if ":" in name), *functions):
+        resolve(name)
 
 
 def claim_named(name: str) -> Claim:

@@ -35,7 +35,7 @@ LIGHT, HEAVY = 1.0, 10.0
 PUBLISHED_STEP_SIZES = {LIGHT: 1e-4, HEAVY: 2e-5}
 """By outer weight (docs/errata.md)."""
 SIZES = ("n_inputs", "filter_size", "batch_size", "noise", "steps")
-COMPARED = ("law", "architecture", *SIZES)
+COMPARED = ("law", "architecture", "activation", "leak", *SIZES)
 """What settings must share to be compared."""
 
 SMALL = 0.125

@@ -22,7 +22,7 @@ from neurotron.lab.claims.batch_size import (
 from neurotron.lab.claims.measuring import ATTACKED
 from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
 from neurotron.lab.figures.styles import OF_ALGORITHM, PLAIN, Style
-from neurotron.lab.figures.view import View, select_at_most
+from neurotron.lab.figures.view import RunsView, select_at_most
 from neurotron.lab.results.summary import bootstrap, median
 from neurotron.theory import Theorem1
 
@@ -72,7 +72,7 @@ class Family(NamedTuple):
         return self.steps * int(self.honest["b"].min())  # type: ignore[arg-type]
 
 
-def by_batch_size(view: View) -> Iterator[Chart]:
+def by_batch_size(view: RunsView) -> Iterator[Chart]:
     """Yield the charts of a study whose settings differ in their batch size."""
     shown, left_out = _shown(view)
     if not shown:
@@ -103,7 +103,7 @@ def by_batch_size(view: View) -> Iterator[Chart]:
     yield _step_sizes(shown)
 
 
-def shown_by_batch_size(view: View) -> set[tuple[str, str, str]]:
+def shown_by_batch_size(view: RunsView) -> set[tuple[str, str, str]]:
     """Return which settings, attacks and trainers these charts show."""
     columns = "setting", "attack_text", "trainer"
     tables = [
@@ -114,7 +114,7 @@ def shown_by_batch_size(view: View) -> set[tuple[str, str, str]]:
     return {key for table in tables for key in table.select(columns).unique().iter_rows()}
 
 
-def _shown(view: View) -> tuple[list[Family], str]:
+def _shown(view: RunsView) -> tuple[list[Family], str]:
     """Return the laws that have panels, and what to say of others."""
     attacked, found = batch_size_runs(view.results).filter(ATTACKED), []
     honest = honest_runs(view.results)
@@ -162,7 +162,7 @@ def _steps_panel(family: Family) -> Panel:
     return _panel(family.title, lines)
 
 
-def _floor_panel(view: View, family: Family) -> Panel | None:
+def _floor_panel(view: RunsView, family: Family) -> Panel | None:
     lines = []
     for floor in FLOORS:
         runs = family.attacked.filter(*floor.chosen)
@@ -177,7 +177,7 @@ def _floor_panel(view: View, family: Family) -> Panel | None:
     return _panel(family.title, lines) if lines else None
 
 
-def _after(view: View, runs: pl.DataFrame, samples: int) -> pl.DataFrame:
+def _after(view: RunsView, runs: pl.DataFrame, samples: int) -> pl.DataFrame:
     """Return runs with their errors after so many samples, at the last step recorded until then."""
     found = [runs]
     for (setting, b), some in runs.group_by("setting", "b", maintain_order=True):

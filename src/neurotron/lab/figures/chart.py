@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from neurotron._text import narrow
 from neurotron._types import Array, Index
 from neurotron.lab.figures.styles import Style
 
@@ -250,10 +250,7 @@ def wrapped(ticks: Sequence[str], most: int) -> list[str]:
 
     def lines(tick: str) -> str:
         name, *rest = tick.split("\n")
-        parts = textwrap.wrap(
-            shorten(name, most), width, break_long_words=False, break_on_hyphens=False,
-        )  # fmt: skip
-        return "\n".join([*(parts or [""]), *rest])
+        return "\n".join([*narrow(shorten(name, most), width), *rest])
 
     return [lines(tick) for tick in ticks]
 

@@ -14,7 +14,7 @@ from neurotron.lab.figures.chart import Chart
 from neurotron.lab.figures.outcomes import final_errors, mirror, paired_errors, success_rates
 from neurotron.lab.figures.paper import paper_charts, shown_by_paper
 from neurotron.lab.figures.trajectories import certified_runs, compare, levels_of
-from neurotron.lab.figures.view import LevelSweep, View
+from neurotron.lab.figures.view import LevelSweep, RunsView
 from neurotron.lab.results.results import Results, called, once
 from neurotron.lab.training.runs import Runs
 
@@ -50,7 +50,7 @@ def training_charts(results: Results) -> list[Chart]:
 
 @once
 def _charts(results: Runs) -> tuple[Chart, ...]:
-    view = View(results)
+    view = RunsView(results)
     if not view.settings:
         return ()
     paper = list(paper_charts(view))
@@ -79,7 +79,7 @@ def _distinct(found: list[Chart]) -> Iterator[Chart]:
         yield replace(chart, name=f"{chart.name}-{count[chart.name]}") if again else chart
 
 
-def _by_attack(view: View) -> dict[tuple[str, int | None], list[LevelSweep]]:
+def _by_attack(view: RunsView) -> dict[tuple[str, int | None], list[LevelSweep]]:
     """Return the sweeps of all settings over the same number of the same attack."""
     found: dict[tuple[str, int | None], list[LevelSweep]] = {}
     for setting in view.settings:
@@ -88,7 +88,7 @@ def _by_attack(view: View) -> dict[tuple[str, int | None], list[LevelSweep]]:
     return found
 
 
-def _errors_over_steps(view: View) -> Iterator[Callable[[], Chart]]:
+def _errors_over_steps(view: RunsView) -> Iterator[Callable[[], Chart]]:
     """Yield how to make the charts of errors over steps, because not all of them may be shown.
 
     They are of the first trainer at all levels, and of all trainers at each level.
@@ -122,7 +122,7 @@ def _errors_over_steps(view: View) -> Iterator[Callable[[], Chart]]:
                 )  # fmt: skip
 
 
-def _over_levels(view: View) -> Iterator[Chart]:
+def _over_levels(view: RunsView) -> Iterator[Chart]:
     """Yield final errors and success rates over the levels of each attack."""
     for (attack, axis), every in _by_attack(view).items():
         sweeps = [sweep for sweep in every if len(sweep.levels) > 1]

@@ -11,7 +11,7 @@ from neurotron._intervals import Interval
 from neurotron._types import Array
 from neurotron.lab.figures.chart import ERROR, SMALLEST, Chart, Line, Panel
 from neurotron.lab.figures.trajectories import MOST_LINES, MOST_PANELS, present, settings_said
-from neurotron.lab.figures.view import ArmKey, Ends, LevelSweep, View, evenly, select_at_most
+from neurotron.lab.figures.view import ArmKey, Ends, LevelSweep, RunsView, evenly, select_at_most
 from neurotron.lab.results.summary import bootstrap, median, rate
 from neurotron.lab.training.runs import EXACT
 from neurotron.lab.training.summary import Level, divided, over_levels
@@ -26,7 +26,7 @@ Measure = Callable[[Ends], Interval | None]
 
 
 def final_errors(
-    view: View, name: str, title: str, sweeps: Sequence[LevelSweep], about: str
+    view: RunsView, name: str, title: str, sweeps: Sequence[LevelSweep], about: str
 ) -> Chart:
     """Return the final errors of all trainers over the levels of an attack."""
 
@@ -46,7 +46,7 @@ def final_errors(
 
 
 def success_rates(
-    view: View, name: str, title: str, sweeps: Sequence[LevelSweep], about: str
+    view: RunsView, name: str, title: str, sweeps: Sequence[LevelSweep], about: str
 ) -> Chart:
     """Return how often each trainer recovers the filter, over the levels of an attack."""
 
@@ -65,7 +65,7 @@ def success_rates(
 
 
 def _over_levels(
-    view: View, sweeps: Sequence[LevelSweep], measure: Measure
+    view: RunsView, sweeps: Sequence[LevelSweep], measure: Measure
 ) -> tuple[tuple[Panel, ...], str, str]:
     """Return one panel per setting, which shows a measure of every trainer at every level.
 
@@ -90,7 +90,7 @@ def _over_levels(
 
 
 def _line(
-    view: View,
+    view: RunsView,
     sweep: LevelSweep,
     levels: list[Level],
     trainer: str,
@@ -109,7 +109,7 @@ def _line(
     return Line(trainer, x, y, view.styles[trainer], low, high)
 
 
-def paired_errors(view: View, settings: Sequence[str]) -> Iterator[Chart]:
+def paired_errors(view: RunsView, settings: Sequence[str]) -> Iterator[Chart]:
     """Yield the final errors of the first trainer of each of some settings over the others'.
 
     A pair is two runs on the same network, data and attack; a replicate counts with its median
@@ -165,7 +165,7 @@ def paired_errors(view: View, settings: Sequence[str]) -> Iterator[Chart]:
         )  # fmt: skip
 
 
-def _is_exact(view: View, setting: str, trainer: str) -> bool:
+def _is_exact(view: RunsView, setting: str, trainer: str) -> bool:
     """Tell whether the median error of a trainer under attack is no more than rounding."""
     ends = [
         ended.errors
@@ -175,7 +175,7 @@ def _is_exact(view: View, setting: str, trainer: str) -> bool:
     return bool(ends) and bool(median(np.concatenate(ends)) < EXACT)
 
 
-def _ratios(view: View, setting: str, lead: str, rival: str) -> Array:
+def _ratios(view: RunsView, setting: str, lead: str, rival: str) -> Array:
     table, ends = [], view.ends[setting]
     for met, ended in ends.items():
         other = ends.get(met._replace(trainer=rival))
@@ -188,7 +188,7 @@ def _drawn(values: Array) -> Array:
     return values[(values > 0.0) & np.isfinite(values)]
 
 
-def _dots_and_middle(view: View, rival: str, place: int, values: Array) -> Iterator[Line]:
+def _dots_and_middle(view: RunsView, rival: str, place: int, values: Array) -> Iterator[Line]:
     """Yield the dots of a rival, and their median if it can be drawn."""
     style, drawn = view.styles[rival], np.sort(_drawn(values))
     dots = np.array(evenly(list(drawn), MOST_DOTS))
@@ -201,7 +201,7 @@ def _dots_and_middle(view: View, rival: str, place: int, values: Array) -> Itera
         yield Line(rival, np.array([float(place)]), y, style, low, high, joined=False)
 
 
-def mirror(view: View) -> Iterator[Chart]:
+def mirror(view: RunsView) -> Iterator[Chart]:
     """Yield the cosine of the final weights of every run with w*, trainer by trainer."""
     chosen = _compared(view)
     settings, left_out = select_at_most("settings", list(chosen), MOST_PANELS)
@@ -242,7 +242,7 @@ Met = list[tuple[ArmKey, Ends]]
 """Arms, and how their runs ended."""
 
 
-def _compared(view: View) -> dict[str, dict[str, Met]]:
+def _compared(view: RunsView) -> dict[str, dict[str, Met]]:
     """Return the settings that compare algorithms; all settings if none does."""
     found = {setting: arms for setting in view.settings if (arms := _rivals(view, setting))}
     algorithms = dict(view.results.arms.select("trainer", "algorithm").iter_rows())
@@ -254,7 +254,7 @@ def _compared(view: View) -> dict[str, dict[str, Met]]:
     return comparing or found
 
 
-def _rivals(view: View, setting: str) -> dict[str, Met]:
+def _rivals(view: RunsView, setting: str) -> dict[str, Met]:
     """Return the arms by trainer that the picture is about: attacks that several trainers meet.
 
     If no attack is met by several trainers, all arms count; an attack with the labels of another
@@ -276,7 +276,7 @@ def _found(arms: Met) -> str:
     return f"{found:,} of {sum(len(ended.errors) for _, ended in arms):,}"
 
 
-def _cosines(view: View, trainer: str, arms: Met, place: int) -> Line:
+def _cosines(view: RunsView, trainer: str, arms: Met, place: int) -> Line:
     """Return a dot for every run of a trainer."""
     dots = []
     for met, ended in arms:

@@ -22,7 +22,7 @@ from neurotron.lab.figures.trajectories import (
     panel_of_levels,
     settings_said,
 )
-from neurotron.lab.figures.view import LevelSweep, View, with_honest
+from neurotron.lab.figures.view import LevelSweep, RunsView, with_honest
 from neurotron.lab.results.summary import bootstrap
 from neurotron.lab.training.summary import Level, attacked, longest
 
@@ -52,7 +52,7 @@ class Column(NamedTuple):
     """Those that Neuro-Tron meets."""
 
 
-def paper_charts(view: View) -> Iterator[Chart]:
+def paper_charts(view: RunsView) -> Iterator[Chart]:
     """Yield the figures of section 4 and the appendices, as far as there are such runs."""
     if not _is_about_paper(view):
         return
@@ -65,7 +65,7 @@ def paper_charts(view: View) -> Iterator[Chart]:
     yield from _impersonation(view)
 
 
-def shown_by_paper(view: View) -> set[tuple[str, str, str]]:
+def shown_by_paper(view: RunsView) -> set[tuple[str, str, str]]:
     """Return which settings, attacks and trainers the paper's figures show."""
     if not _is_about_paper(view):
         return set()
@@ -77,13 +77,13 @@ def shown_by_paper(view: View) -> set[tuple[str, str, str]]:
     return keys
 
 
-def _is_about_paper(view: View) -> bool:
+def _is_about_paper(view: RunsView) -> bool:
     """Tell whether a study names a claim of the paper."""
     names = {*CLAIMS} & {*view.results.spec["claims"]}
     return any(CLAIMS[name].study == "paper" for name in names)
 
 
-def _columns(view: View) -> list[Column]:
+def _columns(view: RunsView) -> list[Column]:
     """Return the columns of Table 1, one per law of the paper, with its trainers and SGD."""
     found = []
     runs = table1(view.results).filter(pl.col("algorithm").is_in(COMPARED))
@@ -104,7 +104,7 @@ def _figure(number: str, chart: Chart) -> Chart:
     return replace(chart, title=f"Figure {number}: {chart.title}", short_title=f"Figure {number}")
 
 
-def _sweep(view: View, column: Column, axis: int) -> LevelSweep | None:
+def _sweep(view: RunsView, column: Column, axis: int) -> LevelSweep | None:
     """Return the paper's sweep of a law over θ or β; if there is none, the longest sweep."""
     own = [level for level in attacked(column.levels) if level[1 - axis] == OTHER[axis]]
     chosen = own if len(own) > 1 else longest(column.levels, axis)
@@ -125,7 +125,7 @@ def _alone(sweep: LevelSweep, column: Column) -> LevelSweep:
     return sweep._replace(trainers=(column.trainers["neuro-tron"],))
 
 
-def _neuro_tron_alone(view: View, found: list[Column]) -> Iterator[Chart]:
+def _neuro_tron_alone(view: RunsView, found: list[Column]) -> Iterator[Chart]:
     words = (
         ("1a", "Neuro-Tron for different bounds θ of the attack", "bound θ"),
         ("1b", "Neuro-Tron for different probabilities β", "probability β"),
@@ -140,7 +140,7 @@ def _neuro_tron_alone(view: View, found: list[Column]) -> Iterator[Chart]:
             yield _figure(number, levels_of(view, f"figure-{number}", title, sweeps, about))
 
 
-def _against_sgd(view: View, column: Column) -> Iterator[Chart]:
+def _against_sgd(view: RunsView, column: Column) -> Iterator[Chart]:
     rivals = ""
     if "first-sample-sgd" in column.trainers:
         rivals += f" The paper's SGD is '{column.trainers['first-sample-sgd']}'."
@@ -163,7 +163,7 @@ def _against_sgd(view: View, column: Column) -> Iterator[Chart]:
             yield _figure(number, chart)
 
 
-def _no_attack(view: View, found: list[Column]) -> Iterator[Chart]:
+def _no_attack(view: RunsView, found: list[Column]) -> Iterator[Chart]:
     pairs = [(_sweep(view, column, 0), column) for column in found]
     sweeps = [
         _alone(sweep._replace(levels=sweep.levels[:2]), column)
@@ -176,7 +176,7 @@ def _no_attack(view: View, found: list[Column]) -> Iterator[Chart]:
         yield _figure("6", chart)
 
 
-def _outer_weight_runs(view: View) -> pl.DataFrame:
+def _outer_weight_runs(view: RunsView) -> pl.DataFrame:
     """Return runs of the paper's step sizes in settings that differ only in their outer weights."""
     runs = comparable(view.results).filter(
         pl.col("step_size").is_in([step for _, step in OUTER_WEIGHTS]), attack=ATTACK
@@ -184,7 +184,7 @@ def _outer_weight_runs(view: View) -> pl.DataFrame:
     return runs.filter(pl.col("outer_weights").n_unique().over(COMPARABLE) > 1)
 
 
-def _outer_weights(view: View) -> Iterator[Chart]:
+def _outer_weights(view: RunsView) -> Iterator[Chart]:
     keys = ["setting", "trainer", "outer_weights", "step_size"]
     arms = _outer_weight_runs(view).select(keys).unique(maintain_order=True).iter_rows()
     ordered = sorted(arms, key=lambda arm: (OUTER_WEIGHTS.get(arm[2:], 2), arm[2]))
@@ -206,11 +206,11 @@ def _outer_weights(view: View) -> Iterator[Chart]:
         yield _figure("7", over_steps(view, "figure-7", title, about, panels, settings))
 
 
-def _impersonated_runs(view: View) -> pl.DataFrame:
+def _impersonated_runs(view: RunsView) -> pl.DataFrame:
     return view.results.runs.filter(attack="impersonation")
 
 
-def _impersonation(view: View) -> Iterator[Chart]:
+def _impersonation(view: RunsView) -> Iterator[Chart]:
     """Yield the distances to the true filter and to the one that an attacker impersonates."""
     panels, settings = [], []
     runs = _impersonated_runs(view)

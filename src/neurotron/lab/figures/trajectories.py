@@ -11,7 +11,7 @@ import polars as pl
 from neurotron.lab.figures.chart import ERROR, STEPS, Chart, Line, Panel, line_of
 from neurotron.lab.figures.one_result import certified_lines
 from neurotron.lab.figures.styles import Style, shades
-from neurotron.lab.figures.view import BANDS, LevelSweep, View, select_at_most
+from neurotron.lab.figures.view import BANDS, LevelSweep, RunsView, select_at_most
 from neurotron.lab.training.columns import COURSES
 from neurotron.lab.training.summary import certified
 
@@ -21,7 +21,9 @@ MOST_CERTIFIED = 6
 """Panels of certified runs."""
 
 
-def levels_of(view: View, name: str, title: str, sweeps: Sequence[LevelSweep], about: str) -> Chart:
+def levels_of(
+    view: RunsView, name: str, title: str, sweeps: Sequence[LevelSweep], about: str
+) -> Chart:
     """Return a chart of the first trainer of each sweep at all levels, one panel per setting."""
     shown, left_out = select_at_most("settings", sweeps, MOST_PANELS)
     said, titles = settings_said(view, shown)
@@ -34,7 +36,9 @@ def levels_of(view: View, name: str, title: str, sweeps: Sequence[LevelSweep], a
     return over_steps(view, name, title, f"{about}{said}{left_out}", panels, settings)
 
 
-def panel_of_levels(view: View, title: str, sweep: LevelSweep, base: Style | None = None) -> Panel:
+def panel_of_levels(
+    view: RunsView, title: str, sweep: LevelSweep, base: Style | None = None
+) -> Panel:
     """Return the trajectories of the first trainer of a sweep at its levels, from light to dark."""
     trainer = sweep.trainers[0]
     looks = shades(view.styles[trainer] if base is None else base, len(sweep.levels))
@@ -45,7 +49,7 @@ def panel_of_levels(view: View, title: str, sweep: LevelSweep, base: Style | Non
     return Panel(title, present(lines))
 
 
-def compare(view: View, name: str, title: str, sweep: LevelSweep, about: str) -> Chart:
+def compare(view: RunsView, name: str, title: str, sweep: LevelSweep, about: str) -> Chart:
     """Return a chart that compares all trainers of a sweep, one panel per level."""
     levels, fewer_levels = select_at_most("levels", sweep.levels, MOST_PANELS)
     trainers, fewer_trainers = select_at_most("trainers", sweep.trainers, MOST_LINES)
@@ -62,7 +66,7 @@ def compare(view: View, name: str, title: str, sweep: LevelSweep, about: str) ->
 
 
 def over_steps(
-    view: View, name: str, title: str, about: str, panels: list[Panel], settings: Sequence[str]
+    view: RunsView, name: str, title: str, about: str, panels: list[Panel], settings: Sequence[str]
 ) -> Chart:
     """Return a chart of trajectories; its caption is `about`, and what the lines and bands are."""
     over = view.replicates(settings)
@@ -74,7 +78,7 @@ def over_steps(
     return Chart(name, title, caption, STEPS, ERROR, tuple(panels), note, interval="80 % band")
 
 
-def settings_said(view: View, sweeps: Sequence[LevelSweep]) -> tuple[str, list[str]]:
+def settings_said(view: RunsView, sweeps: Sequence[LevelSweep]) -> tuple[str, list[str]]:
     """Return a sentence about what all sweeps share, and titles of panels with what differs."""
     fixed = [sweep.fixed for sweep in sweeps]
     titles = [view.results.titles[sweep.setting] for sweep in sweeps]
@@ -94,7 +98,7 @@ def present(lines: Sequence[Line | None]) -> tuple[Line, ...]:
     return tuple(line for line in lines if line is not None)
 
 
-def certified_runs(view: View, settings: Sequence[str]) -> Iterator[Chart]:
+def certified_runs(view: RunsView, settings: Sequence[str]) -> Iterator[Chart]:
     """Yield the chart of certified and measured trajectories, if something is certified.
 
     A panel shows the run of one of the settings that came closest to its radius.
@@ -128,7 +132,7 @@ def certified_runs(view: View, settings: Sequence[str]) -> Iterator[Chart]:
         )  # fmt: skip
 
 
-def _panel(view: View, row: dict[str, Any]) -> Panel:
+def _panel(view: RunsView, row: dict[str, Any]) -> Panel:
     """Return the course of a run: what was certified, and what was measured."""
     setting = row["setting"]
     unit = {name: row[name] for name in ("setting", "replicate", "arm")}

@@ -82,7 +82,7 @@ class Ends(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class RunsView:
     """Results as figures need them."""
 
     results: Runs

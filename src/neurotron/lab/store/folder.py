@@ -68,7 +68,8 @@ class Folder:
         """Lock a folder for writing results of a study: a new folder, or one of the same study.
 
         Results of other versions or another kind of processor are refused unless `mixed`. If only
-        titles, claims or charts have changed, the manifest is rewritten with the new ones.
+        titles, claims or charts have changed, the manifest is rewritten with the new ones; if no
+        unit is there yet, with another study, too.
         """
         manifest = manifest_of(study.spec(), environment)
         path = Path(path)
@@ -77,12 +78,14 @@ class Folder:
         with storing(path):
             (path / "shards").mkdir(parents=True, exist_ok=True)
         with files.locked(path):
+            folder = cls(path, manifest, mixed)
             if (path / "manifest.json").is_file():
-                folder = replace(cls.read(path), mixed=mixed)
-                folder._require_same(manifest)
-                folder = folder._with_words(manifest)
-            else:
-                folder = cls(path, manifest, mixed)
+                there = replace(cls.read(path), mixed=mixed)
+                if any(there.units()):
+                    there._require_same(manifest)
+                    folder = there._with_words(manifest)
+                elif there.manifest != manifest:
+                    folder._write_manifest()
             folder.keep_manifest()
             for name, array in study.data.items():
                 folder._keep_array(name, array)

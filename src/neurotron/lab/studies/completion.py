@@ -11,7 +11,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from neurotron import _check
 from neurotron._references import resolve
-from neurotron.lab.claims.catalog import CLAIMS, OF_ANY_STUDY, check_claims
+from neurotron.lab.claims.catalog import CLAIMS, OF_ANY_STUDY, require_known
 from neurotron.lab.figures.collection import training_charts
 from neurotron.lab.pages.headline import headline
 from neurotron.lab.pages.training_tables import TABLES
@@ -92,11 +92,8 @@ def completed(
         "name": head.name, "title": head.title, "description": head.description.strip("\n"),
         "replicates": head.replicates, "seed": head.seed, "code": code,
     }  # fmt: skip
-    check_claims(head.claims or (), of_training=head.unit is None)
-    own_claims = (name for name in head.claims or () if ":" in name)
-    for name in (*own_claims, *head.charts, *head.tables, head.headline):
-        if name is not None:
-            resolve(name)
+    others = (*head.charts, *head.tables, *filter(None, [head.headline]))
+    require_known(head.claims or (), others, of_training=head.unit is None)
     if head.unit is not None:
         function: Any = resolve(head.unit)
         defaults = {key: value for key, value in raw.items() if key not in own}

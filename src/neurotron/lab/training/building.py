@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -58,12 +59,21 @@ def arm_rows(setting: Setting) -> list[dict[str, Any]]:
     """Return the columns of tables that describe the arms of a setting, one row per arm."""
     (law, of_law), (network, of_network) = parse(setting.law), parse(setting.network)
     weights = float(of_network.pop("outer_weights", 1.0))
+    activation = str(of_network.pop("activation", "relu"))
+    leak = _number(of_network.pop("leak", network == "linear"))
+    corruption = _number(of_law.get({"moved": "size", "corrupted": "scale"}.get(law, "")))
+    if corruption is not None and law == "corrupted":
+        corruption *= math.sqrt(setting.n_inputs)
     shared = {
         "law": setting.law,
         "law_name": law,
         "law_scale": _number(of_law.get("scale", 1.0)),
         "dof": _number(of_law.get("dof")),
+        "corruption": corruption,
+        "corrupted_share": None if corruption is None else float(of_law.get("probability", 1.0)),
         "architecture": ",".join([network, *(f"{k}={of_network[k]}" for k in sorted(of_network))]),
+        "activation": activation,
+        "leak": leak,
         "outer_weights": weights,
     }
     rows = []

@@ -41,7 +41,9 @@ class Runs(Results):
         One row per setting and arm: trainer (its label), trainer_text (as in the study, with its
         parameters), algorithm, step_size (null if the trainer finds its own), step_rule (the word
         for it, as in "fastest"), attack (its name), attack_text, bound, probability, law, law_name,
-        law_scale, dof, architecture (the network without its outer weights), outer_weights.
+        law_scale, dof, corruption (the root mean square of ‖x' − x‖ where an input is corrupted)
+        and corrupted_share, architecture (the network without what follows), activation, leak,
+        outer_weights.
     runs
         One row per setting, replicate and arm: the columns of `arms`, status, stopped_at,
         initial_error, error, loss, outcome, cosine (with w*), distance (to the attack's vector),
@@ -52,7 +54,8 @@ class Runs(Results):
         certified_prediction_error, and certified_steps (to a tenth of the initial error, on honest
         labels); Theorem 1 gives theorem1_radius, theorem1_prediction_error, theorem1_step_size
         (for γ = 2 on honest labels), theta_star and risk_ratio (of section 3.4). They are null
-        where there is no guarantee.
+        where there is no guarantee. So is predicted_bias, how far from w* corrupted inputs draw the
+        mean of Neuro-Tron's weights, where it is not known.
     """
 
     @classmethod

@@ -136,6 +136,8 @@ def guarantees_of(spec: Setting, problem: Problem, arm: Arm) -> dict[str, Any]:
         steps=spec.steps,
         confidence=spec.confidence,
     )
+    if isinstance(problem.data, Corrupted):
+        found["predicted_bias"] = _predicted_bias(problem, problem.data, trainer)
     sharp = ask(method="sharp")
     if sharp.holds:
         found |= {
@@ -159,6 +161,17 @@ def guarantees_of(spec: Setting, problem: Problem, arm: Arm) -> dict[str, Any]:
             **{name: theorem.constants.get(name) for name in ("theta_star", "risk_ratio")},
         }
     return found
+
+
+def _predicted_bias(problem: Problem, data: Corrupted, trainer: NeuroTron) -> float | None:
+    """Return how far from w* the mean of the weights is drawn, None if that is not known."""
+    from neurotron.guarantees import biased_weights
+
+    if trainer.weighting is not None or data.seen_moments(problem.network) is None:
+        return None
+    assert problem.true_weights is not None
+    limit = biased_weights(problem, np.asarray(trainer.completed(problem).sensing))
+    return float(np.linalg.norm(limit - problem.true_weights))
 
 
 def _course(certificate: Certificate) -> dict[str, Any]:

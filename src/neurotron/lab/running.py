@@ -9,10 +9,13 @@ from pathlib import Path
 
 from neurotron import _check
 from neurotron._references import reference_of
+from neurotron.lab.claims.catalog import require_known
 from neurotron.lab.store.folder import Folder
-from neurotron.work.runner import Progress, Report, Run
+from neurotron.lab.training.columns import COLUMNS
+from neurotron.work.columns import checked_columns
+from neurotron.work.runner import Progress, Report, Runner
 from neurotron.work.study import Study
-from neurotron.work.workers import workers_for
+from neurotron.work.workers import allowing, workers_for
 
 
 def run(
@@ -73,10 +76,15 @@ def run(
     if progress is not None:
         _check.function("progress", progress, "a Progress")
     place = _check.path("folder", folder)
+    spec = study.spec()
+    with allowing(study.code):
+        others = (*spec["charts"], *spec["tables"], *filter(None, [spec["headline"]]))
+        of_training = study.columns == checked_columns(COLUMNS)
+        require_known(spec["claims"], others, of_training=of_training)
     with (
         workers_for(study, workers, executor) as pool,
         Folder.written(place, study, pool.fingerprint(), mixed) as held,
     ):
-        report = Run(study, held, pool, progress).run()
+        report = Runner(study, held, pool, progress).run()
     report.folder = held.path
     return report
