@@ -177,7 +177,6 @@ def table(seed=0, rows=120):
         Ridge(alpha=3.0),
         DummyRegressor(),
         catalog.BY_NAME.build("kernel-ridge"),
-        catalog.BY_NAME.build("nearest-neighbors:k=3"),
         catalog.BY_NAME.build("gaussian-process"),
     ],
     ids=lambda estimator: type(estimator).__name__,
