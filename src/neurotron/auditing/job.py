@@ -13,10 +13,10 @@ from neurotron._intervals import Interval
 from neurotron._threads import no_warnings, one_blas_thread
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.attackers import parse_attacks
-from neurotron.auditing.estimators import checked, shown
 from neurotron.auditing.question import Level, Question, levels_of
 from neurotron.auditing.splits import AuditedTable
 from neurotron.estimators import NeuroTronRegressor, catalog
+from neurotron.estimators.copies import checked, shown
 from neurotron.poisoning import range_of
 
 SPLITS, REPLICATES = 5, 2

@@ -18,11 +18,12 @@ from neurotron._types import Array
 from neurotron.auditing.attackers import SURROGATES, Plan, Scene, is_random, name_of, plans_of
 from neurotron.auditing.ceilings import Most, by_proof, exact_ceiling, harmless_rows, rms
 from neurotron.auditing.effects import Effects, effects_of
-from neurotron.auditing.estimators import FittedEstimator, fit, predicted, prepared
+from neurotron.auditing.estimators import FittedEstimator, fit, predicted
 from neurotron.auditing.question import Level, Question
 from neurotron.auditing.records import Attempt, Failed, HonestFit, Limit, Measured
 from neurotron.auditing.splits import AuditedTable
 from neurotron.estimators import catalog
+from neurotron.estimators.copies import prepared
 from neurotron.theory.smoother import room_of, worst_rms_change
 
 ROUNDING = 1e-6
