@@ -6,11 +6,11 @@ r"""What no attack can exceed: a change of at most k labels of a fit, each by at
 all but u of the rows exactly, and be proved against p tampered rows. For the poisoned table and the
 clean filter at most k + u rows are tampered with. So by the counting lemma of docs/theory.md (i), a
 fit to the poisoned labels that is proved against k + u rows *is* the clean one, and predicts the
-same up to rounding, whatever θ is. And if p ≥ 2k + u, every fit that finds the clean filter is
-proved against so many rows: it explains all rows as before, except for at most k. What is not
-proved is that the search finds it. If it does not, ``proven_against_`` is below k + u, which says
-so. So no damage goes unnoticed, but there may be damage. Proofs that assume rows in general
-position do not count: nobody can check that.
+same up to rounding, whatever θ is. And if p ≥ 2k + u, a fit that finds the clean filter explains
+all rows as before, except for at most k; if p is by hyperplanes, it is proved against so many rows
+for sure. What is not proved is that the search finds it. If it does not, `Proof.proved` is below
+k + u, which says so. So no damage goes unnoticed, but there may be damage. Proofs that assume rows
+in general position do not count: nobody can check that.
 
 There is no ceiling by `verify`: it is about one model that is at hand, not about all models that an
 attacker could cause.
@@ -45,7 +45,7 @@ class Most(NamedTuple):
     worst: float
     """The largest absolute change of a prediction."""
     needs: int | None = None
-    """It is about fits whose `proven_against_` is at least this number; None if about all fits."""
+    """It is about fits that are proved against so many rows, `Proof.proved`; None if all are."""
 
     def covers(self, fitted: Any) -> bool:
         """Return whether the ceiling is about this fit to poisoned labels: whether it reports it.
@@ -55,7 +55,7 @@ class Most(NamedTuple):
         if self.needs is None:
             return True
         proof = fitted.certificate_
-        return proof is not None and proof.basis == "proved" and proof.tampered >= self.needs
+        return proof is not None and proof.proved >= self.needs
 
 
 def by_proof(model: Any, y: Array, rows: int) -> Most | str:
@@ -79,14 +79,14 @@ def by_proof(model: Any, y: Array, rows: int) -> Most | str:
         return ""
     check_is_fitted(model)
     proof, left = model.solution_.proof, int((~model.solution_.explained).sum())
-    if proof.basis != "proved":
+    if proof.proved < 0:
         known = GENERAL in proof.assumptions
         why = "that they are in general position cannot be checked" if known else proof.reason
         return f"the rows do not prove its filter: {why}"
     needs = rows + left
-    if proof.tampered < rows + needs:
+    if proof.proved < rows + needs:
         return (
-            f"the rows prove its filter against {proof.tampered:,} tampered rows, and a ceiling "
+            f"the rows prove its filter against {proof.proved:,} tampered rows, and a ceiling "
             f"for {rows:,} needs {rows + needs:,}"
         )
     same = SIX_DIGITS * float(np.abs(y).max())
