@@ -12,6 +12,10 @@ for sure. What is not proved is that the search finds it. If it does not, `Proof
 k + u, which says so. So no damage goes unnoticed, but there may be damage. Proofs that assume rows
 in general position do not count: nobody can check that.
 
+**Models that bound their own predictions** are `CertifiedHuberRegressor`, with the clip that it
+chose for the clean labels, and `MedianOfParts`. Their ceilings assume nothing, and hold for changes
+of any size.
+
 There is no ceiling by `verify`: it is about one model that is at hand, not about all models that an
 attacker could cause.
 """
@@ -22,11 +26,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from neurotron._digits import counted, readable
 from neurotron._types import Array
 from neurotron.auditing.attackers import Scene
-from neurotron.estimators import NeuroTronRegressor
+from neurotron.estimators import CertifiedHuberRegressor, MedianOfParts, NeuroTronRegressor
 from neurotron.solvers.proof import GENERAL
 from neurotron.theory.smoother import largest_rise
 
@@ -46,6 +52,8 @@ class Most(NamedTuple):
     """The largest absolute change of a prediction."""
     needs: int | None = None
     """It is about fits that are proved against so many rows, `Proof.proved`; None if all are."""
+    theorem: str = ""
+    """What it says, if it is a theorem about this estimator that assumes nothing."""
 
     def covers(self, fitted: Any) -> bool:
         """Return whether the ceiling is about this fit to poisoned labels: whether it reports it.
@@ -91,6 +99,60 @@ def by_proof(model: Any, y: Array, rows: int) -> Most | str:
         )
     same = SIX_DIGITS * float(np.abs(y).max())
     return Most(same, same, same, needs)
+
+
+def settled(estimator: Any, fitted: Any) -> Any:
+    """Return the estimator with what a fit to clean labels chose once, which then stays."""
+    if isinstance(fitted, CertifiedHuberRegressor):
+        return clone(estimator).set_params(clip=fitted.clip_)
+    return estimator
+
+
+def by_bounds(model: Any, scene: Scene, rows: int) -> Most | str:
+    """Return how far an attacker can move the predictions of a model that says so itself.
+
+    Parameters
+    ----------
+    model
+        A regressor that is fitted to clean labels.
+    scene
+        What attackers know about the split.
+    rows
+        The most labels that are changed.
+
+    Returns
+    -------
+    Most or str
+        The ceiling, or why there is none; an empty text if the regressor does not say.
+    """
+    if not isinstance(model, CertifiedHuberRegressor | MedianOfParts):
+        return ""
+    split, many = scene.split, f"{counted(rows, 'label')} can move a prediction without any limit"
+    if isinstance(model, MedianOfParts) and rows > len(model.estimators_) // 2:
+        return f"{many}: it has only {len(model.estimators_):,} parts"
+    predicted = split.test_y + scene.residuals
+    ends = model.predict_bounds(split.test_X, rows, bound=scene.bound)
+    if not np.isfinite(ends).all():
+        return f"{many}, as far as is known"
+    away = ends - predicted[:, None]
+    farthest = np.abs(ends - split.test_y[:, None]).max(axis=1)
+    error = rms(farthest) - rms(scene.residuals)
+    mean, worst = float(np.abs(away.mean(axis=0)).max()), float(np.abs(away).max())
+    if isinstance(model, MedianOfParts):
+        return Most(error, mean, worst, theorem=OF_PARTS)
+    shift = model.damage_bound(rows, scene.bound, X=split.test_X)
+    theorem = OF_CLIP.format(clip=readable(model.clip_, 4))
+    return Most(min(error, shift), min(mean, shift), worst, theorem=theorem)
+
+
+OF_PARTS = (
+    "The ceilings hold for every change of so many labels, because each label is in one part of "
+    "the rows only."
+)
+OF_CLIP = (
+    "The ceilings hold for every change of so many labels and for fits with the same clip, which "
+    "each split chooses once, for its clean labels: {clip} on the first split."
+)
 
 
 def exact_ceiling(scene: Scene, most: int) -> Most:

@@ -203,7 +203,8 @@ def ceiling(splits: Splits, level: Level) -> Ceiling:
     return Ceiling(
         kind="theorem", about="table", confidence=1.0, reason=reason,
         radius=math.inf if reason else known["error"].estimate, needs=limits[0].needs,
-        assumptions=() if reason else assumptions_of(limits[0].needs), **level._asdict(),
+        theorem=limits[0].theorem, **level._asdict(),
+        assumptions=() if reason or limits[0].theorem else assumptions_of(limits[0].needs),
         reached_error=of_mean(_reached(splits, level, "error") - _errors(splits)),
         reached_mean=of_mean(_reached(splits, level, "mean")),
         reached_worst=of_mean(_reached(splits, level, "worst")),

@@ -16,7 +16,15 @@ from neurotron import _check, _seeds
 from neurotron._threads import no_warnings, one_blas_thread
 from neurotron._types import Array
 from neurotron.auditing.attackers import SURROGATES, Plan, Scene, is_random, name_of, plans_of
-from neurotron.auditing.ceilings import Most, by_proof, exact_ceiling, harmless_rows, rms
+from neurotron.auditing.ceilings import (
+    Most,
+    by_bounds,
+    by_proof,
+    exact_ceiling,
+    harmless_rows,
+    rms,
+    settled,
+)
 from neurotron.auditing.effects import Effects, effects_of
 from neurotron.auditing.estimators import FittedEstimator, fit, predicted
 from neurotron.auditing.question import Level, Question
@@ -98,6 +106,7 @@ class _Split:
         built = catalog.BY_NAME.build(estimator) if isinstance(estimator, str) else estimator
         self.estimator = prepared(built, self.seed)
         self.clean = self._fit(self.split.y)
+        self.estimator = settled(self.estimator, self.clean.estimator)
         self.fitted = predicted(self.clean.estimator, self.split.X)
         self.error = rms(self.clean.predictions - self.split.test_y)
         self.least = NO_ERROR * float(table.y.std())
@@ -214,7 +223,8 @@ class _Split:
     def _most(self, scene: Scene, level: Level) -> Most | str:
         if scene.effects.exact is not None:
             return exact_ceiling(scene, level.rows)
-        found = by_proof(self.clean.estimator, self.split.y, level.rows)
+        model = self.clean.estimator
+        found = by_bounds(model, scene, level.rows) or by_proof(model, self.split.y, level.rows)
         return found or scene.effects.reason
 
     def _doubt(self, most: Most, way: Tried) -> str:
