@@ -20,8 +20,8 @@ from tests.support.messages import refused
 import neurotron as nt
 
 DRAW = np.random.default_rng(0)
-X = DRAW.standard_normal((15, 1))
-Y = 2.0 * X[:, 0] + DRAW.standard_normal(15)
+X = DRAW.standard_normal((10, 1))
+Y = 2.0 * X[:, 0] + DRAW.standard_normal(10)
 NEW = np.array([[-1.0], [0.3], [2.0]])
 FAR = 1e6
 LINEAR = LinearRegression()
@@ -46,7 +46,7 @@ def test_no_change_of_labels_leads_out_of_the_bounds_in_either_direction(m):
     clean = fitted(Y)
     bounds, predicted = clean.predict_bounds(NEW, m), clean.predict(NEW)
     reached = [predicted]
-    for rows in itertools.combinations(range(15), m):
+    for rows in itertools.combinations(range(10), m):
         for signs in itertools.product([-FAR, FAR], repeat=m):
             poisoned = fitted(changed(rows, signs))
             reached.append(found := poisoned.predict(NEW))
@@ -67,7 +67,7 @@ def test_one_changed_label_more_in_another_part_exceeds_the_bounds():
 
 def test_the_parts_are_disjoint_cover_all_rows_and_do_not_depend_on_labels():
     parts = fitted(Y).parts_
-    assert sorted(np.concatenate(parts)) == list(range(15))
+    assert sorted(np.concatenate(parts)) == list(range(10))
     for one, other in zip(parts, fitted(-FAR * Y).parts_, strict=True):
         assert np.array_equal(one, other)
     other = nt.MedianOfParts(LinearRegression(), parts=5, random_state=1).fit(X, Y)
@@ -106,7 +106,7 @@ def test_a_part_that_poison_makes_predict_nothing_counts_as_one_that_predicts_an
 
 
 def test_rows_of_any_form_are_split():
-    frame = pd.DataFrame({"town": np.array(["Bonn", "Ulm", "Kiel"])[np.arange(15) % 3]})
+    frame = pd.DataFrame({"town": np.array(["Bonn", "Ulm", "Kiel"])[np.arange(10) % 3]})
     model = make_pipeline(OneHotEncoder(handle_unknown="ignore"), DecisionTreeRegressor())
     found = fitted(Y, model, rows=frame)
     assert found.feature_names_in_.tolist() == ["town"]
@@ -125,7 +125,7 @@ def test_what_cannot_be_bounded_is_refused_with_what_to_do():
         fitted(Y).predict_bounds(NEW, 3)
     with refused("`parts`", "odd", "4"):
         fitted(Y, parts=4)
-    with refused("15", "17", "`parts`", "fewer"):
+    with refused("10", "17", "`parts`", "fewer"):
         fitted(Y, parts=17)
     with refused("`estimator`", "classifier"):
         fitted(Y, LogisticRegression())

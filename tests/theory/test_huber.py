@@ -45,7 +45,7 @@ def exceeded(found: ClippedCeiling, most: int) -> float:
 
 
 @pytest.mark.parametrize(
-    "seeds", [range(40), pytest.param(range(40, 4000), marks=pytest.mark.long)]
+    "seeds", [range(24), pytest.param(range(24, 4000), marks=pytest.mark.long)]
 )
 def test_attacks_along_directions_never_exceed_the_ceiling(seeds):
     shares = []
@@ -57,20 +57,20 @@ def test_attacks_along_directions_never_exceed_the_ceiling(seeds):
     assert np.count_nonzero(shares) > 0.7 * len(shares)  # it is rarely infinite
 
 
-@pytest.mark.parametrize("seeds", [range(4), pytest.param(range(4, 60), marks=pytest.mark.long)])
+@pytest.mark.parametrize("seeds", [range(2), pytest.param(range(2, 60), marks=pytest.mark.long)])
 def test_no_change_of_two_labels_exceeds_the_ceiling_in_either_direction(seeds):
     for seed in seeds:
         draw = np.random.default_rng(seed)
-        X = np.column_stack([draw.standard_normal(9), np.ones(9)])[:, : 1 + seed % 2]
-        leak, y = (1.0, 0.5)[seed % 2], X[:, 0] + 0.3 * draw.standard_normal(9)
-        found = equation(X, np.ones(9), 2.0, leak, 0.5 * np.eye(X.shape[1]))
-        room = room_of(y, 1.0 if seed < 2 else math.inf)
+        X = np.column_stack([draw.standard_normal(8), np.ones(8)])[:, : 1 + seed % 2]
+        leak, y = (1.0, 0.5)[seed % 2], X[:, 0] + 0.3 * draw.standard_normal(8)
+        found = equation(X, np.ones(8), 2.0, leak, 0.5 * np.eye(X.shape[1]))
+        room = room_of(y, 1.0 if seed % 2 else math.inf)
         at_hand = ceiling(found, y, room)
         for labels in every_change(y, room, 2):
             root = found.root(labels)
             away = np.linalg.norm(root - at_hand.root)
             assert away < at_hand.at(2)
-            if seed < 2:  # from poisoned labels to the clean ones
+            if seed % 2:  # from poisoned labels to the clean ones
                 assert away < ClippedCeiling(found, labels, root, room_of(labels, 1.0)).at(2)
 
 

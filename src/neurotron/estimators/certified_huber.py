@@ -234,11 +234,6 @@ class CertifiedHuberRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
             standardised = np.column_stack([standardised, np.ones(len(rows))])
         return np.asarray(standardised @ self._basis)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.single_output = True
-        return tags
-
 
 def _automatic(seen: Array, counts: Array, leak: float, penalty: Array, labels: Array) -> float:
     """Return the clip that is twice the scale of the residuals of the fit with this clip.

@@ -152,5 +152,4 @@ class MedianOfParts(MetaEstimatorMixin, RegressorMixin, BaseEstimator):  # type:
         tags = super().__sklearn_tags__()
         if hasattr(self.estimator, "fit") and not isinstance(self.estimator, type):
             tags.input_tags = get_tags(self.estimator).input_tags
-        tags.target_tags.single_output = True
         return tags

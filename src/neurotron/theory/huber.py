@@ -62,9 +62,8 @@ class ClippedEquation:
 
     def left(self, v: Array, labels: Array) -> Array:
         """Return what is left of the equation at v, which is 0 at the root, (p,)."""
-        return self._mean(np.clip(self.residuals(v, labels), -self.clip, self.clip)) - (
-            self.penalty @ v
-        )
+        pulls = self.counts * np.clip(self.residuals(v, labels), -self.clip, self.clip)
+        return np.asarray(pulls @ self.rows / len(self.rows) - self.penalty @ v)
 
     def settled(self, labels: Array) -> float:
         """Return what may be left of the equation at a root, because of rounding."""
@@ -116,10 +115,6 @@ class ClippedEquation:
 
     def _residuals(self, outputs: Array, labels: Array) -> Array:
         return labels - np.where(outputs > 0.0, outputs, self.leak * outputs)
-
-    def _mean(self, values: Array) -> Array:
-        """Return the mean of values times rows, as the rows count."""
-        return np.asarray((self.counts * values) @ self.rows / len(self.rows))
 
 
 @dataclass(frozen=True, eq=False)
