@@ -70,6 +70,14 @@ def test_without_a_clip_it_is_least_squares_and_its_bound_is_reached():
     assert model.damage_bound(1, 2.0) == pytest.approx(reached, rel=1e-7)
 
 
+def test_where_nothing_is_proved_bounds_are_infinite():
+    model = nt.CertifiedHuberRegressor(fit_intercept=False).fit(X, Y)
+    assert math.isinf(model.damage_bound(150))
+    assert math.isinf(model.damage_bound(150, X=np.zeros((2, 3))))
+    assert np.array_equal(model.predict_bounds(np.zeros((1, 3)), 150), [[-math.inf, math.inf]])
+    assert np.array_equal(model.predict_bounds(NEW, 0).T, [model.predict(NEW)] * 2)
+
+
 def test_the_clip_is_chosen_once_and_kept():
     model = nt.CertifiedHuberRegressor().fit(X, Y)
     assert model.clip == "auto"

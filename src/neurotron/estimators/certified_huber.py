@@ -170,6 +170,8 @@ class CertifiedHuberRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
             seen = self._coordinates(inputs_of(self, X, reset=False))
             counts = np.ones(len(seen))
         distance = self._distance(m, bound)
+        if math.isinf(distance):
+            return math.inf
         return distance * math.sqrt(np.linalg.norm((seen.T * counts) @ seen / len(seen), 2))
 
     def predict_bounds(self, X: Any, m: int, *, bound: float = math.inf) -> Array:
@@ -195,7 +197,8 @@ class CertifiedHuberRegressor(RegressorMixin, BaseEstimator):  # type: ignore[mi
             self._distance(m, bound),
         )
         linear = seen @ self._root
-        away = distance * np.linalg.norm(seen, axis=1) if distance else 0.0
+        lengths = np.linalg.norm(seen, axis=1)
+        away = distance * lengths if math.isfinite(distance) else np.full(len(seen), math.inf)
         return np.column_stack([self._output(linear - away), self._output(linear + away)])
 
     @one_blas_thread()
