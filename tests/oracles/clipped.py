@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from neurotron.theory.huber import ClippedCeiling, ClippedEquation
+from neurotron.theory.huber import ClippedEquation
+from neurotron.theory.huber_ceiling import ClippedCeiling
 from neurotron.theory.label_changes import Room, room_of
 
 FAR = 1e4

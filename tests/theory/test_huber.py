@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import least_squares
 from tests.oracles.clipped import ceiling, equation, every_change, moved, pushed, table
 
-from neurotron.theory.huber import ClippedCeiling
+from neurotron.theory.huber_ceiling import ClippedCeiling
 from neurotron.theory.label_changes import Room, room_of, top_sum
 from neurotron.theory.smoother import RmsCeiling
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from neurotron import _check
 from neurotron._threads import no_warnings, one_blas_thread
 from neurotron._types import Array
 from neurotron.auditing.estimators import FittedEstimator
@@ -53,7 +54,7 @@ def flips(estimator: Any, table: AuditedTable, room: Room, seed: int) -> tuple[F
     effects = effects.reshape(count, -1)
     if np.abs(table.y @ effects - values).max() > TOLERANCE * np.abs(values).max():
         return ()
-    columns = [str(name) for name in getattr(table.X, "columns", ())]
+    columns = [_check.printable(str(name)) for name in getattr(table.X, "columns", ())]
     names = columns if len(columns) == values.size else map(str, range(values.size))
     return tuple(
         Flip(

@@ -11,7 +11,6 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from neurotron import _check
 from neurotron._digits import counted, up
@@ -96,6 +95,8 @@ def distance_of(
     confidence
         The probability with which the result holds.
     """
+    from scipy import stats  # which takes half a second to load
+
     if network.activation is not None or not (network.is_linear or network.width == 1):
         raise _check.InputError(
             "only linear networks and single gates have a radius: verify the filter on fresh rows"
