@@ -25,7 +25,10 @@ _HOME = {
     "neurotron.conformance": [
         "check_activation", "check_attack", "check_law", "check_trainer",
     ],
-    "neurotron.estimators": ["NeuroTronRegressor", "intervals", "load_model"],
+    "neurotron.estimators": [
+        "CertifiedHuberRegressor", "MedianOfParts", "NeuroTronRegressor", "intervals",
+        "load_model",
+    ],
     "neurotron.laws": [
         "Correlated", "Empirical", "Laplace", "Law", "Normal", "ProductLaw", "Rademacher",
         "ScipyLaw", "StudentT", "Uniform",

@@ -20,6 +20,8 @@ from neurotron.conformance import check_activation as check_activation
 from neurotron.conformance import check_attack as check_attack
 from neurotron.conformance import check_law as check_law
 from neurotron.conformance import check_trainer as check_trainer
+from neurotron.estimators import CertifiedHuberRegressor as CertifiedHuberRegressor
+from neurotron.estimators import MedianOfParts as MedianOfParts
 from neurotron.estimators import NeuroTronRegressor as NeuroTronRegressor
 from neurotron.estimators import intervals as intervals
 from neurotron.estimators import load_model as load_model

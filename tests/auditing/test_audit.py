@@ -59,9 +59,9 @@ def test_ceilings_of_predictions_are_reached_and_none_is_exceeded(estimator):
 
 
 def test_a_ceiling_that_an_attack_exceeds_is_withdrawn(monkeypatch):
-    from neurotron.auditing import measuring
+    from neurotron.auditing import ceilings
 
-    whole = measuring.exact_ceiling
+    whole = ceilings.exact_ceiling
     for field in ("error", "mean", "worst"):
         part = 0.3 if field == "error" else 0.9
 
@@ -69,7 +69,7 @@ def test_a_ceiling_that_an_attack_exceeds_is_withdrawn(monkeypatch):
             right = whole(scene, most)
             return right._replace(**{field: part * getattr(right, field)})
 
-        monkeypatch.setattr(measuring, "exact_ceiling", lower)
+        monkeypatch.setattr(ceilings, "exact_ceiling", lower)
         (ceiling,) = audited(Ridge(), replicates=1).ceilings
         assert ceiling.error is None
         assert "exceeded the ceiling" in ceiling.reason

@@ -121,16 +121,21 @@ def test_noise_and_rows_in_hyperplanes_have_no_ceiling_and_a_reason():
     labels = many @ np.arange(12.0)
     model = nt.NeuroTronRegressor(max_iter=5).fit(many, labels)
     assert model.certificate_.basis == "measured"
-    reason = by_proof(model, labels, 1)
-    assert says(reason, "do not prove", "estimate")
+    certain = model.certificate_.unconditional
+    assert by_proof(model, labels, certain // 2).needs == certain // 2
+    assert says(by_proof(model, labels, certain), str(certain), str(2 * certain))
 
 
-def test_a_proof_that_assumes_rows_in_general_position_is_no_ceiling():
+def test_a_number_that_assumes_rows_in_general_position_is_no_ceiling():
     X = np.random.default_rng(0).standard_normal((100, 8))
-    model = nt.NeuroTronRegressor(max_iter=5).fit(X, X @ np.arange(8.0))
+    labels = X @ np.arange(8.0)
+    model = nt.NeuroTronRegressor(max_iter=5).fit(X, labels)
     assert says(model.certificate_.basis, "proved if")
-    reason = by_proof(model, X @ np.arange(8.0), 1)
-    assert says(reason, "do not prove", "general position")
+    certain = model.certificate_.unconditional
+    assert says(by_proof(model, labels, certain), str(certain), str(2 * certain))
+    labels[: certain + 1] += 1.0  # more rows contradict it than that number allows
+    model = nt.NeuroTronRegressor(max_iter=5).fit(X, labels)
+    assert says(by_proof(model, labels, 1), "do not prove", "general position")
 
 
 def test_other_regressors_have_no_ceiling_here_and_none_is_given_before_a_fit():

@@ -194,16 +194,25 @@ def test_the_bounds_of_a_smoother_are_reached_and_not_exceeded_by_refits(estimat
     assert np.max(reached, axis=0) == pytest.approx(found[:, 1], abs=1e-9)
 
 
-def test_with_an_attacker_of_all_rows_each_row_has_the_half_width_of_the_theorem():
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LinearSmoother(Ridge()),
+        nt.MedianOfParts(Ridge(), parts=9),
+        nt.CertifiedHuberRegressor(),
+    ],
+    ids=lambda estimator: type(estimator).__name__,
+)
+def test_with_an_attacker_of_all_rows_each_row_has_the_half_width_of_the_theorem(estimator):
     X, y = table()
-    model = LinearSmoother(Ridge()).fit(X[:60], y[:60])
+    model = clone(estimator).fit(X[:60], y[:60])
     found = nt.intervals(model, X[60:], y[60:], poisoned=2, training_attacker="same", bound=4.0)
     errors = np.abs(y[60:] - model.predict(X[60:]))
     new = X[:5] * 3.0
     wanted = np.zeros(5)
     for a in range(3):
         at, of_new = (
-            np.diff(model.predict_bounds(rows, a, bound=4.0), axis=1)[:, 0] / 2.0
+            np.abs(model.predict_bounds(rows, a, bound=4.0).T - model.predict(rows)).max(axis=0)
             for rows in (X[60:], new)
         )
         wanted = np.maximum(wanted, np.sort(errors + at)[found.index - a - 1] + of_new)

@@ -6,11 +6,15 @@ r"""What no attack can exceed: a change of at most k labels of a fit, each by at
 all but u of the rows exactly, and be proved against p tampered rows. For the poisoned table and the
 clean filter at most k + u rows are tampered with. So by the counting lemma of docs/theory.md (i), a
 fit to the poisoned labels that is proved against k + u rows *is* the clean one, and predicts the
-same up to rounding, whatever θ is. And if p ≥ 2k + u, every fit that finds the clean filter is
-proved against so many rows: it explains all rows as before, except for at most k. What is not
-proved is that the search finds it. If it does not, ``proven_against_`` is below k + u, which says
-so. So no damage goes unnoticed, but there may be damage. Proofs that assume rows in general
-position do not count: nobody can check that.
+same up to rounding, whatever θ is. And if p ≥ 2k + u, a fit that finds the clean filter explains
+all rows as before, except for at most k; if p is by hyperplanes, it is proved against so many rows
+for sure. What is not proved is that the search finds it. If it does not, `Proof.proved` is below
+k + u, which says so. So no damage goes unnoticed, but there may be damage. Proofs that assume rows
+in general position do not count: nobody can check that.
+
+**Models that bound their own predictions** are `CertifiedHuberRegressor`, with the clip that it
+chose for the clean labels, and `MedianOfParts`. Their ceilings assume nothing, and hold for changes
+of any size.
 
 There is no ceiling by `verify`: it is about one model that is at hand, not about all models that an
 attacker could cause.
@@ -22,11 +26,13 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from neurotron._digits import counted, readable
 from neurotron._types import Array
 from neurotron.auditing.attackers import Scene
-from neurotron.estimators import NeuroTronRegressor
+from neurotron.estimators import CertifiedHuberRegressor, MedianOfParts, NeuroTronRegressor
 from neurotron.solvers.proof import GENERAL
 from neurotron.theory.smoother import largest_rise
 
@@ -45,7 +51,9 @@ class Most(NamedTuple):
     worst: float
     """The largest absolute change of a prediction."""
     needs: int | None = None
-    """It is about fits whose `proven_against_` is at least this number; None if about all fits."""
+    """It is about fits that are proved against so many rows, `Proof.proved`; None if all are."""
+    theorem: str = ""
+    """What it says, if it is a theorem about this estimator that assumes nothing."""
 
     def covers(self, fitted: Any) -> bool:
         """Return whether the ceiling is about this fit to poisoned labels: whether it reports it.
@@ -55,7 +63,7 @@ class Most(NamedTuple):
         if self.needs is None:
             return True
         proof = fitted.certificate_
-        return proof is not None and proof.basis == "proved" and proof.tampered >= self.needs
+        return proof is not None and proof.proved >= self.needs
 
 
 def by_proof(model: Any, y: Array, rows: int) -> Most | str:
@@ -79,18 +87,72 @@ def by_proof(model: Any, y: Array, rows: int) -> Most | str:
         return ""
     check_is_fitted(model)
     proof, left = model.solution_.proof, int((~model.solution_.explained).sum())
-    if proof.basis != "proved":
+    if proof.proved < 0:
         known = GENERAL in proof.assumptions
         why = "that they are in general position cannot be checked" if known else proof.reason
         return f"the rows do not prove its filter: {why}"
     needs = rows + left
-    if proof.tampered < rows + needs:
+    if proof.proved < rows + needs:
         return (
-            f"the rows prove its filter against {proof.tampered:,} tampered rows, and a ceiling "
+            f"the rows prove its filter against {proof.proved:,} tampered rows, and a ceiling "
             f"for {rows:,} needs {rows + needs:,}"
         )
     same = SIX_DIGITS * float(np.abs(y).max())
     return Most(same, same, same, needs)
+
+
+def settled(estimator: Any, fitted: Any) -> Any:
+    """Return the estimator with what a fit to clean labels chose once, which then stays."""
+    if isinstance(fitted, CertifiedHuberRegressor):
+        return clone(estimator).set_params(clip=fitted.clip_)
+    return estimator
+
+
+def by_bounds(model: Any, scene: Scene, rows: int) -> Most | str:
+    """Return how far an attacker can move the predictions of a model that says so itself.
+
+    Parameters
+    ----------
+    model
+        A regressor that is fitted to clean labels.
+    scene
+        What attackers know about the split.
+    rows
+        The most labels that are changed.
+
+    Returns
+    -------
+    Most or str
+        The ceiling, or why there is none; an empty text if the regressor does not say.
+    """
+    if not isinstance(model, CertifiedHuberRegressor | MedianOfParts):
+        return ""
+    split, many = scene.split, f"{counted(rows, 'label')} can move a prediction without any limit"
+    if isinstance(model, MedianOfParts) and rows > len(model.estimators_) // 2:
+        return f"{many}: it has only {len(model.estimators_):,} parts"
+    predicted = split.test_y + scene.residuals
+    ends = model.predict_bounds(split.test_X, rows, bound=scene.bound)
+    if not np.isfinite(ends).all():
+        return f"{many}, as far as is known"
+    away = ends - predicted[:, None]
+    farthest = np.abs(ends - split.test_y[:, None]).max(axis=1)
+    error = rms(farthest) - rms(scene.residuals)
+    mean, worst = float(np.abs(away.mean(axis=0)).max()), float(np.abs(away).max())
+    if isinstance(model, MedianOfParts):
+        return Most(error, mean, worst, theorem=OF_PARTS)
+    shift = model.damage_bound(rows, scene.bound, X=split.test_X)
+    theorem = OF_CLIP.format(clip=readable(model.clip_, 4))
+    return Most(min(error, shift), min(mean, shift), worst, theorem=theorem)
+
+
+OF_PARTS = (
+    "The ceilings hold for every change of so many labels, because each label is in one part of "
+    "the rows only."
+)
+OF_CLIP = (
+    "The ceilings hold for every change of so many labels and for fits with the same clip, which "
+    "each split chooses once, for its clean labels: {clip} on the first split."
+)
 
 
 def exact_ceiling(scene: Scene, most: int) -> Most:

@@ -11,6 +11,7 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.auditing.splits import Split
+from neurotron.estimators.copies import shown
 
 INNER = ("best_estimator_", "regressor_", "estimator_", "final_estimator_")
 """Where searches and wrappers keep the model that they fitted."""
@@ -43,38 +44,6 @@ class FittedEstimator:
         return None
 
 
-def checked(name: str, estimator: Any) -> None:
-    """Refuse what cannot be audited: it must be a regressor that scikit-learn can clone."""
-    from sklearn.base import is_classifier
-
-    for method in ("fit", "predict", "get_params"):
-        if isinstance(estimator, type) or not callable(getattr(estimator, method, None)):
-            raise _check.InputError(
-                f"`{name}` must be a regressor of scikit-learn such as Ridge(), or a name that "
-                f"`neurotron list estimators` shows, got {_check.shown(estimator)}"
-            )
-    if is_classifier(estimator):
-        raise _check.InputError(
-            f"`{name}` must be a regressor, but {shown(estimator)} is a classifier"
-        )
-
-
-def prepared(estimator: Any, seed: int) -> Any:
-    """Return an unfitted copy whose random numbers are the same at every fit.
-
-    Otherwise two fits to the same labels would differ, and the difference would look like damage.
-    """
-    from sklearn.base import clone
-
-    copy = clone(estimator)
-    fixed = {
-        name: seed % 2**31
-        for name, value in copy.get_params(deep=True).items()
-        if name.rpartition("__")[2] == "random_state" and not isinstance(value, int)
-    }
-    return copy.set_params(**fixed) if fixed else copy
-
-
 def fit(estimator: Any, split: Split, labels: Array) -> FittedEstimator:
     """Fit a clone to these labels; whatever it raises becomes one sentence."""
     from sklearn.base import clone
@@ -101,8 +70,3 @@ def fit(estimator: Any, split: Split, labels: Array) -> FittedEstimator:
 def predicted(model: Any, X: Any) -> Array:
     """Return what a fitted model predicts; it may change what it is given."""
     return np.asarray(model.predict(deepcopy(X)), np.float64)
-
-
-def shown(estimator: Any) -> str:
-    """Return an estimator in one line."""
-    return _check.shorten(" ".join(repr(estimator).split()))

@@ -58,7 +58,9 @@ class Ceiling(Guarantee):
     reason: str
     """Why there is no ceiling; empty if there is one."""
     needs: int | None
-    """It is about fits whose `proven_against_` is at least this number; None if about all fits."""
+    """It is about fits that are proved against so many rows; None if about all fits."""
+    theorem: str = ""
+    """What it says, if it is a theorem about this estimator that assumes nothing."""
     error: Interval | None = None
     """At most so much can the error rise."""
     relative: Interval | None = None
@@ -79,13 +81,15 @@ class Ceiling(Guarantee):
         """What the ceiling rests on, or why there is none."""
         if self.reason:
             return f"There is no ceiling, because {self.reason}."
+        if self.theorem:
+            return self.theorem
         if self.needs is None:
             return (
                 "The ceilings hold if predictions are linear in the labels, which was tested. "
                 "Those of single predictions and of their mean are exact: an attack reaches them."
             )
         return (
-            "The ceilings hold if clean labels are exact, for fits whose proven_against_ is "
+            "The ceilings hold if clean labels are exact, for fits whose certificate_.proved is "
             f"{self.needs:,} or more. Other fits may be off by more, and say so by a smaller one."
         )
 
@@ -95,7 +99,9 @@ def assumptions_of(needs: int | None) -> tuple[Assumption, ...]:
     if needs is None:
         text = "Predictions are linear in the labels."
         return (Assumption("linear", text, "tested", "linear", True),)
-    return EXACT, stated("proof", f"The fit reports a `proven_against_` of at least {needs:,}.")
+    return EXACT, stated(
+        "proof", f"The fit reports a proof, `certificate_.proved`, of at least {needs:,}."
+    )
 
 
 @dataclass(frozen=True)

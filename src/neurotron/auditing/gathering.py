@@ -12,6 +12,7 @@ from neurotron import _check
 from neurotron._intervals import Interval, of_mean
 from neurotron._types import Array
 from neurotron.auditing.attackers import EXACT, SURROGATES
+from neurotron.auditing.coefficients import Flip, flips
 from neurotron.auditing.finding import (
     STRONGEST,
     Breaking,
@@ -27,6 +28,7 @@ from neurotron.auditing.job import Contender, Job
 from neurotron.auditing.question import Level
 from neurotron.auditing.records import Attempt, Failed, Measured, from_rows
 from neurotron.auditing.report import Audit
+from neurotron.theory.label_changes import room_of
 
 IMPOSSIBLE = (
     f"none of these attacks is possible on this estimator: {', '.join(EXACT)} need predictions "
@@ -99,6 +101,7 @@ def gathered(job: Job, rows: Mapping[Any, Iterable[Mapping[str, Any]]]) -> Audit
         influential=_influential(splits, len(table)),
         remedies=tuple(sorted(remedies, key=lambda remedy: remedy.error.estimate)),
         failures=tuple(failures),
+        flips=_flips(audited, splits),
     )
 
 
@@ -203,7 +206,8 @@ def ceiling(splits: Splits, level: Level) -> Ceiling:
     return Ceiling(
         kind="theorem", about="table", confidence=1.0, reason=reason,
         radius=math.inf if reason else known["error"].estimate, needs=limits[0].needs,
-        assumptions=() if reason else assumptions_of(limits[0].needs), **level._asdict(),
+        theorem=limits[0].theorem, **level._asdict(),
+        assumptions=() if reason or limits[0].theorem else assumptions_of(limits[0].needs),
         reached_error=of_mean(_reached(splits, level, "error") - _errors(splits)),
         reached_mean=of_mean(_reached(splits, level, "mean")),
         reached_worst=of_mean(_reached(splits, level, "worst")),
@@ -254,6 +258,18 @@ def _influential(splits: Splits, count: int) -> tuple[InfluentialRow, ...]:
         InfluentialRow(int(row), float(shift[row]), int(times[row])) for row in order
         if shift[row] > 0.0
     )  # fmt: skip
+
+
+def _flips(audited: Contender, splits: Splits) -> tuple[Flip, ...]:
+    """Return the fewest labels that flip each coefficient; none unless all splits are linear.
+
+    The drift of parameters is known if there are any.
+    """
+    if _transfers_only(splits) or not any(one.drift is not None for one in splits[0].attempts):
+        return ()
+    question, table = audited.question, audited.table
+    room = room_of(table.y, max(level.bound for level in question.levels), *question.label_range)
+    return flips(audited.estimator, table, room, question.seed)
 
 
 # ---- against tolerances and other estimators -----------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -13,10 +13,10 @@ from neurotron._intervals import Interval
 from neurotron._threads import no_warnings, one_blas_thread
 from neurotron.attacks import Attack, Budget
 from neurotron.auditing.attackers import parse_attacks
-from neurotron.auditing.estimators import checked, shown
 from neurotron.auditing.question import Level, Question, levels_of
 from neurotron.auditing.splits import AuditedTable
-from neurotron.estimators import NeuroTronRegressor, catalog
+from neurotron.estimators import MedianOfParts, NeuroTronRegressor, catalog
+from neurotron.estimators.copies import checked, shown
 from neurotron.poisoning import range_of
 
 SPLITS, REPLICATES = 5, 2
@@ -115,6 +115,10 @@ def job_of(
         for each in _remedies(remedies, question.largest.share)
         if not (isinstance(each, str) and catalog.canonical(each) == shown_as)
     ]
+    if isinstance(remedies, str) and remedies == "usual":
+        others += [
+            Contender(*each, easier, table) for each in _by_parts(shown_as, model, table, question)
+        ]
     named = _with_different_names([audited, *others])
     cases = {f"remedy-{place}" if place else "audited": case for place, case in enumerate(named)}
     count = _check.integer("splits", splits, 1, MOST_SPLITS)
@@ -169,6 +173,18 @@ def _remedies(given: str | Sequence[Any], share: float) -> Sequence[Any]:
         twice = next(each for each in texts if texts.count(each) > 1)
         raise _check.InputError(f"`remedies` must be different, but {twice} is there twice")
     return given
+
+
+def _by_parts(
+    name: str, model: Any, table: AuditedTable, question: Question
+) -> Iterator[tuple[str, Any]]:
+    """Yield medians of parts of trees and of the audited estimator, if parts are large enough."""
+    most = question.largest.rows
+    parts = catalog.parts_against(table.n_training, table.numbers.shape[1], most)
+    if parts is not None:
+        own = catalog.BY_NAME.build(model) if isinstance(model, str) else model
+        for inner, estimator in {"tree": catalog.tree(), name: own}.items():
+            yield f"median of {parts:,} parts: {inner}", MedianOfParts(estimator, parts)
 
 
 def _named(name: str, given: Any) -> tuple[str, Any]:

@@ -15,14 +15,16 @@ import numpy as np
 from neurotron import _check, _seeds
 from neurotron._threads import no_warnings, one_blas_thread
 from neurotron._types import Array
+from neurotron.auditing import ceilings
 from neurotron.auditing.attackers import SURROGATES, Plan, Scene, is_random, name_of, plans_of
-from neurotron.auditing.ceilings import Most, by_proof, exact_ceiling, harmless_rows, rms
+from neurotron.auditing.ceilings import Most, rms
 from neurotron.auditing.effects import Effects, effects_of
-from neurotron.auditing.estimators import FittedEstimator, fit, predicted, prepared
+from neurotron.auditing.estimators import FittedEstimator, fit, predicted
 from neurotron.auditing.question import Level, Question
 from neurotron.auditing.records import Attempt, Failed, HonestFit, Limit, Measured
 from neurotron.auditing.splits import AuditedTable
 from neurotron.estimators import catalog
+from neurotron.estimators.copies import prepared
 from neurotron.theory.smoother import room_of, worst_rms_change
 
 ROUNDING = 1e-6
@@ -97,6 +99,7 @@ class _Split:
         built = catalog.BY_NAME.build(estimator) if isinstance(estimator, str) else estimator
         self.estimator = prepared(built, self.seed)
         self.clean = self._fit(self.split.y)
+        self.estimator = ceilings.settled(self.estimator, self.clean.estimator)
         self.fitted = predicted(self.clean.estimator, self.split.X)
         self.error = rms(self.clean.predictions - self.split.test_y)
         self.least = NO_ERROR * float(table.y.std())
@@ -207,13 +210,16 @@ class _Split:
             return Limit(*level, doubts[0])
         harmless = None
         if self.question.tolerance is not None and scene.effects.exact is not None:
-            harmless = harmless_rows(scene, self.question.tolerance * self.unit)
+            harmless = ceilings.harmless_rows(scene, self.question.tolerance * self.unit)
         return Limit(*level, "", **most._asdict(), harmless=harmless)
 
     def _most(self, scene: Scene, level: Level) -> Most | str:
         if scene.effects.exact is not None:
-            return exact_ceiling(scene, level.rows)
-        found = by_proof(self.clean.estimator, self.split.y, level.rows)
+            return ceilings.exact_ceiling(scene, level.rows)
+        model = self.clean.estimator
+        found = ceilings.by_bounds(model, scene, level.rows) or ceilings.by_proof(
+            model, self.split.y, level.rows
+        )
         return found or scene.effects.reason
 
     def _doubt(self, most: Most, way: Tried) -> str:

@@ -62,6 +62,8 @@ class Limit(NamedTuple):
     worst: float | None = None
     needs: int | None = None
     """The proof on the rows that a fit must report; None if the ceiling is about all fits."""
+    theorem: str = ""
+    """What it says, if it is a theorem about this estimator that assumes nothing."""
     harmless: int | None = None
     """Up to so many labels, no attack breaks the tolerance, as far as that is known."""
 

@@ -11,6 +11,7 @@ from neurotron._digits import percent, readable
 from neurotron._intervals import Interval
 from neurotron._json import plain
 from neurotron._text import card
+from neurotron.auditing.coefficients import Flip
 from neurotron.auditing.finding import (
     ATTACKED,
     WORSE,
@@ -96,6 +97,9 @@ class Audit:
     smallest error first."""
     failures: tuple[str, ...] = ()
     """Remedies that could not be fitted, and why."""
+    flips: tuple[Flip, ...] = ()
+    """The fewest labels that flip the sign of each coefficient, in a fit to all rows, if all change
+    by the largest bound; empty unless coefficients are linear in the labels."""
 
     @property
     def worst(self) -> Damage:

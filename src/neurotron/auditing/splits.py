@@ -18,7 +18,7 @@ import numpy.typing as npt
 from neurotron import _check, _seeds
 from neurotron._tiny import without_tiny
 from neurotron._types import Array, Index
-from neurotron.estimators.table import refuse_repeated
+from neurotron.estimators.table import refuse_repeated, rows_of
 from neurotron.networks import linear
 from neurotron.problem import Problem
 
@@ -125,7 +125,7 @@ class AuditedTable:
         training, others = np.split(order, [self.n_training])
         training, test = np.sort(training), np.sort(others[: self.n_tested])
         return Split(
-            _rows(self.X, training), self.y[training], _rows(self.X, test), self.y[test],
+            rows_of(self.X, training), self.y[training], rows_of(self.X, test), self.y[test],
             *standardised(self.numbers[training], self.numbers[test]), training,
         )  # fmt: skip
 
@@ -142,20 +142,7 @@ class AuditedTable:
     def without(self, rows: Sequence[int]) -> AuditedTable:
         """Return the table without some rows."""
         kept = np.delete(np.arange(len(self)), rows)
-        return AuditedTable.of(_rows(self.X, kept), self.y[kept])
-
-
-def _rows(X: Any, chosen: Index) -> Any:
-    """Return some rows of a table in any form."""
-    from sklearn.utils import _safe_indexing
-
-    try:
-        return _safe_indexing(X.tocsr() if hasattr(X, "tocsr") else X, chosen)
-    except (TypeError, ValueError, IndexError, KeyError) as error:
-        raise _check.InputError(
-            f"`X` must be a table whose rows can be chosen, such as an array (N, n), got "
-            f"{_check.shown(type(X).__name__)} ({_check.shorten(str(error))})"
-        ) from None
+        return AuditedTable.of(rows_of(self.X, kept), self.y[kept])
 
 
 def standardised(fitted: Array, tested: Array) -> tuple[Array, Array]:

@@ -145,6 +145,19 @@ class _Words:
                 f"{one.statement} What was measured is then only what these attacks reached. "
                 f"{better}" if one.reason else one.statement
             )  # fmt: skip
+        if shown := self.audit.flips:
+            yield (
+                f"In a fit to all {self.audit.n_rows:,} rows, so many labels flip the sign of a "
+                "coefficient, each moved as far as the largest budget allows. This is exact: no "
+                f"choice of one label less does. {self._counted_from}"
+            )
+            yield ShownTable(
+                {"coefficient": [one.name for one in shown],
+                 "value": [_size(one.value) for one in shown],
+                 "labels": [f"{len(one.rows):,}" if one.rows else NONE for one in shown],
+                 "first rows": [", ".join(map(self._row, one.rows[:3])) for one in shown]},
+                ("coefficient", "first rows"),
+            )  # fmt: skip
 
     def _grouped(self) -> dict[Ceiling, str]:
         """Return one ceiling of each kind, with its budgets unless there is one kind only."""

@@ -35,11 +35,13 @@ from neurotron import _check, networks
 from neurotron._digits import up
 from neurotron._references import is_reference
 from neurotron._registry import Registry, parse
+from neurotron.estimators.certified_huber import CertifiedHuberRegressor
+from neurotron.estimators.median_of_parts import MedianOfParts
 from neurotron.estimators.regressor import NeuroTronRegressor
 from neurotron.estimators.trim import TrimRegressor
 
 MOST_TREES, MOST_DEPTH, MOST_KNOTS = 10_000, 1_000, 1_000
-MOST_SUBSETS, MOST_NEIGHBORS = 1_000_000, 1_000_000
+MOST_SUBSETS, MOST_NEIGHBORS, MOST_PARTS = 1_000_000, 1_000_000, 100_001
 POSITIVE = "(0, inf)"
 
 # ---- linear in the labels ------------------------------------------------------------------------
@@ -99,6 +101,26 @@ def huber(epsilon: float = 1.35) -> Any:
     """Return linear regression that counts residuals beyond `epsilon` deviations less."""
     limit = _check.number("epsilon", epsilon, "[1, inf)")
     return _standardised(HuberRegressor(epsilon=limit, max_iter=1_000))
+
+
+def certified_huber(clip: float | None = None) -> Any:
+    """Return Huber regression with a fixed `clip`, which bounds what changed labels can do to it.
+
+    By default the clip is twice the standard deviation of the residuals of the first fit.
+    """
+    return CertifiedHuberRegressor(
+        "auto" if clip is None else _check.number("clip", clip, "(0, inf]")
+    )
+
+
+def median_of_parts(of: str = "tree", parts: int = 21) -> Any:
+    """Return the median of a regressor for each of some `parts` of the rows.
+
+    The regressor `of` is written as elsewhere, with a semicolon between its settings:
+    of=forest:trees=30;depth=5.
+    """
+    inner = BY_NAME.build(canonical(_check.text("of", of).replace(";", ",")))
+    return MedianOfParts(inner, _check.integer("parts", parts, 1, MOST_PARTS))
 
 
 def quantile(level: float = 0.5, alpha: float = 0.0) -> Any:
@@ -191,7 +213,8 @@ BY_NAME: Registry[Any] = Registry(
         factory.__name__.replace("_", "-"): factory
         for factory in (
             least_squares, ridge, kernel_ridge, nearest_neighbors, splines, gaussian_process,
-            huber, quantile, ransac, theil_sen, trim, tree, forest, boosting, neurotron,
+            huber, certified_huber, quantile, ransac, theil_sen, trim, tree, forest, boosting,
+            neurotron, median_of_parts,
         )
     },
     BaseEstimator,
@@ -232,16 +255,33 @@ TOLD = "trim:share={share}"
 """TRIM that is told the share of poisoned labels, which `remedies` fills in."""
 
 REMEDIES: tuple[str, ...] = (
-    "ridge:alpha=10", "ridge:alpha=100", "huber", "quantile", "ransac", "theil-sen:subsets=500",
-    TOLD, "trim", "tree", "forest:trees=30", "neurotron",
+    "ridge:alpha=10", "ridge:alpha=100", "huber", "certified-huber", "quantile", "ransac",
+    "theil-sen:subsets=500", TOLD, "trim", "tree", "forest:trees=30", "neurotron",
 )  # fmt: skip
 """What an audit tries in place of a regressor."""
+
+
+ENOUGH_ROWS, PER_COLUMN = 20, 5
+"""Rows in each part that a median of parts needs to be offered: so many, or so many for each number
+that a linear model fits, if that is more. With fewer, a regression of a part says little."""
+
+
+def parts_against(rows: int, columns: int, labels: int) -> int | None:
+    """Return how many parts bound what a number of labels can do; None if parts were too small.
+
+    Four times as many parts as labels and one more leave a middle half of the predictions.
+
+    >>> parts_against(400, 3, 4), parts_against(400, 3, 5)
+    (17, None)
+    """
+    parts = 4 * labels + 1
+    return parts if rows >= parts * max(ENOUGH_ROWS, PER_COLUMN * (columns + 1)) else None
 
 
 def remedies(share: float) -> tuple[str, ...]:
     """Return what an audit tries in place of a regressor, if a `share` of labels is poisoned.
 
-    >>> remedies(5 / 74)[6:8]
+    >>> remedies(5 / 74)[7:9]
     ('trim:share=0.06757', 'trim')
     """
     told = up(min(_check.number("share", share, "[0, 1]"), 0.99))

@@ -75,7 +75,8 @@ def intervals(
     training_attacker
         "separate" if nobody who poisoned labels of the training rows had seen the calibration rows;
         "same" if somebody who saw all rows may have changed `poisoned` labels of both together.
-        This needs a model with `predict_bounds`, such as `LinearSmoother`.
+        This needs a model with `predict_bounds`: `MedianOfParts`, `CertifiedHuberRegressor` or
+        `LinearSmoother`.
     bound
         With "same": the largest change of a training label.
     scale
@@ -153,8 +154,8 @@ def calibrated(
     if same and not isinstance(model, Bounded):
         raise _check.InputError(
             f"training_attacker='same' needs a model with `predict_bounds`, which {name} has not: "
-            "fit a LinearSmoother of neurotron.estimators, or say 'separate' if nobody who "
-            "poisoned rows to fit had seen the calibration rows"
+            "fit a MedianOfParts, a CertifiedHuberRegressor or a LinearSmoother, or say 'separate' "
+            "if nobody who poisoned rows to fit had seen the calibration rows"
         )
     rows, most = labels.size, asked.poisoned or 0
     index = asked.index(rows)

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import _safe_indexing, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from neurotron import _check
 from neurotron._tiny import without_tiny, zeroed
-from neurotron._types import Array
+from neurotron._types import Array, Index
 from neurotron.guarantee import Assumption, stated
 from neurotron.solvers.robust import NORMAL_MEDIAN
 
@@ -94,6 +94,17 @@ def weights_of(sample_weight: Any, rows: int) -> Array | None:
         _check.number("sample_weight", sample_weight, "(0, inf)")
         return None
     return _check.sample_weight(sample_weight, rows)
+
+
+def rows_of(X: Any, chosen: Index) -> Any:
+    """Return some rows of a table in any form."""
+    try:
+        return _safe_indexing(X.tocsr() if hasattr(X, "tocsr") else X, chosen)
+    except (TypeError, ValueError, IndexError, KeyError) as error:
+        raise _check.InputError(
+            f"`X` must be a table whose rows can be chosen, such as an array (N, n), got "
+            f"{_check.shown(type(X).__name__)} ({_check.shorten(str(error))})"
+        ) from None
 
 
 def units_of(rows: Array) -> tuple[Array, Array]:

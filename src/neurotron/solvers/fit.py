@@ -72,13 +72,17 @@ def proof_of(rows: Linearized, X: Array, weights: Array, fit: Fit, counted: Mask
             "rounding hides too much of the labels, or columns are nearly dependent, or their "
             "sizes differ too much"
         )
-    proof = prove(rows.network, X, weights, explained, intercept=rows.intercept)
+    proof = prove(
+        rows.network, X, weights, explained, intercept=rows.intercept, rounding=fit.rounding
+    )
     against = int((counted & ~fit.explained).sum())
     if 0 <= proof.tampered < against:
         return nothing(
             f"{against:,} rows contradict it, and a proof holds only for up to {proof.tampered:,} "
             "tampered rows"
         )
+    if 0 <= proof.unconditional < against:
+        return replace(proof, unconditional=-1)
     return proof
 
 

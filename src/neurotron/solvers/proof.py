@@ -9,13 +9,13 @@ theorem and its proof are in docs/theory.md, section (i).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
-from neurotron._digits import counted
+from neurotron._digits import counted, up
 from neurotron._types import Array, Mask
 from neurotron.guarantee import Guarantee, stated
 from neurotron.networks import FilterNetwork
@@ -27,6 +27,7 @@ from neurotron.solvers.position import (
     most_in_groups,
     structure,
 )  # fmt: skip
+from neurotron.theory.agreement import Agreement
 
 MOST_OUTPUTS = 3e8
 SMALL = 1e-6
@@ -56,6 +57,12 @@ class Proof(Guarantee):
     proved, even if no row has been."""
     shared: int = 0
     """The most rows that another filter shares with this one, of those that count."""
+    unconditional: int = -1
+    """The same as `tampered` as far as that is proved whatever the rows are: by their moments, for
+    linear networks and single gates. It is −1 if that proves nothing."""
+    distance: float = 0.0
+    """Rounding leaves so much of xᵀ(ŵ − w*), its root mean square over the rows that count, if at
+    most `unconditional` rows have been tampered with."""
     reason: str
     """Why, in a sentence."""
 
@@ -70,6 +77,11 @@ class Proof(Guarantee):
         return "proved if the rows are in general position" if general else "proved"
 
     @property
+    def proved(self) -> int:
+        """The number of tampered rows up to which nothing but exact labels is assumed."""
+        return max(self.unconditional, self.tampered if self.basis == "proved" else -1)
+
+    @property
     def quantity(self) -> str:
         """What the radius is a bound on."""
         return "distance ‖ŵ − w*‖ up to rounding"
@@ -79,9 +91,16 @@ class Proof(Guarantee):
         """What is proved, or why nothing is."""
         if not self.holds:
             return f"There is no proof on the rows: {self.reason}."
-        return (
+        text = (
             "If honest labels are exact, this is the true filter as long as at most "
             f"{counted(self.tampered, 'label')} were tampered with ({self.basis}: {self.reason})."
+        )
+        if self.basis == "proved" or self.unconditional < 0:
+            return text
+        return (
+            f"{text} Whatever the rows are, it is as long as at most "
+            f"{counted(self.unconditional, 'label')} were (proved, up to a distance of "
+            f"{up(self.distance)} by rounding, the root mean square over the rows that count)."
         )
 
     @property
@@ -101,6 +120,7 @@ def prove(
     explained: npt.ArrayLike,
     *,
     intercept: bool = False,
+    rounding: float = 0.0,
 ) -> Proof:
     """Return how many tampered rows the proof of a filter allows.
 
@@ -117,6 +137,8 @@ def prove(
         not to count, such as those of sample weight 0, may be left out.
     intercept
         Whether an intercept was fitted, too. Only networks of leak 1 have a proof with one.
+    rounding
+        How far labels can be from the outputs that explain them.
 
     Examples
     --------
@@ -133,16 +155,22 @@ def prove(
         name = network.activation.name
         return nothing(f"the proof counts pieces on which a network is linear, and {name} has none")
     if network.is_linear:
-        return _prove_linear(network, x, w, mask, intercept)
+        return _prove_linear(network, x, mask, intercept, 2.0 * rounding)
     if intercept:
         return nothing("a network that is not linear has no proof with an intercept")
     if network.width == 1:
-        return _prove_linear(network, x, w, mask & _is_on(network, network(w, x)), False)
+        on, slope = _is_on(network, network(w, x)), network.leak if network.leak > SMALL else 1.0
+        return _prove_linear(network, x, mask & on, False, 2.0 * rounding / slope)
     return _prove_patterns(network, x, w, mask)
 
 
-def _prove_linear(network: FilterNetwork, x: Array, w: Array, mask: Mask, intercept: bool) -> Proof:
-    """Two filters share the rows in a hyperplane; the same holds for the active rows of a gate."""
+def _prove_linear(
+    network: FilterNetwork, x: Array, mask: Mask, intercept: bool, gap: float
+) -> Proof:
+    """Two filters share the rows in a hyperplane; the same holds for the active rows of a gate.
+
+    Where both explain a row, xᵀ(ŵ − w*) is at most the `gap`.
+    """
     seen = x @ network.mean_gate.T
     if intercept:
         seen = np.hstack([seen, np.ones((len(x), 1))])
@@ -152,10 +180,14 @@ def _prove_linear(network: FilterNetwork, x: Array, w: Array, mask: Mask, interc
         return nothing("the rows explained do not determine a filter")
     most, complete = fullest_hyperplane(seen)
     if complete:
-        return _conclude(len(seen), most)
-    shared = _of_general_rows(seen, p - 1)
-    found = structure(x, intercept) or "many rows lie in one hyperplane" * (most > shared)
-    return _conclude(len(seen), max(most, shared), found, general=True)
+        proof = _conclude(len(seen), most)
+    else:
+        shared = _of_general_rows(seen, p - 1)
+        found = structure(x, intercept) or "many rows lie in one hyperplane" * (most > shared)
+        proof = _conclude(len(seen), max(most, shared), found, general=True)
+    agreement = Agreement(seen)
+    certain = agreement.exceptions if proof.holds else -1
+    return replace(proof, unconditional=certain, distance=agreement.within(max(certain, 0), gap))
 
 
 def _prove_patterns(network: FilterNetwork, x: Array, w: Array, mask: Mask) -> Proof:

@@ -15,6 +15,7 @@ from neurotron._pickling import Pickled
 from neurotron._text import card, wrap
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
+from neurotron.solvers.distance import FilterDistance, distance_of
 from neurotron.solvers.proof import Proof
 
 
@@ -96,6 +97,54 @@ class Solution(Pickled):
         """Return the outputs of the filter for the inputs X, (N, n)."""
         X = _check.array("X", X, ("N", self.network.n_inputs), _check.LARGEST)
         return self.network(self.weights, X) + self.intercept
+
+    def radius(
+        self,
+        X: npt.ArrayLike,
+        y: npt.ArrayLike,
+        *,
+        tampered: int,
+        noise: float | None = None,
+        confidence: float = 0.95,
+    ) -> FilterDistance:
+        """Return how far the filter is from the true one, if so many labels were tampered with.
+
+        This is for linear networks and single gates. No fresh rows, no law of the inputs and no
+        trust in the search are needed.
+
+        Parameters
+        ----------
+        X, y
+            The rows that were solved, or others, and their labels.
+        tampered
+            The most of these labels that were tampered with, to anything.
+        noise
+            The largest standard deviation of the honest noise, which is normal; 0 for exact labels.
+            By default it is the `noise` that was found, and the result is then an estimate.
+        confidence
+            The probability with which the result holds; labels without noise do not need it.
+
+        Examples
+        --------
+        >>> import numpy as np, neurotron as nt
+        >>> draw = np.random.default_rng(0)
+        >>> X = draw.standard_normal((400, 3))
+        >>> y = X @ [1.0, -2.0, 0.5] + 0.1 * draw.standard_normal(400)
+        >>> y[:40] = 7.0
+        >>> solution = nt.solve(nt.networks.linear(3), X, y)
+        >>> found = solution.radius(X, y, tampered=40, noise=0.1)
+        >>> found.kind, round(found.radius, 2)
+        ('theorem', 0.3)
+        """
+        X = _check.array("X", X, ("N", self.network.n_inputs), _check.LARGEST)
+        y = _check.array("y", y, (len(X),), _check.LARGEST)
+        tampered = _check.integer("tampered", tampered, 0)
+        stated = self.noise if noise is None else _check.number("noise", noise, "[0, inf)")
+        confidence = _check.number("confidence", confidence, "(0, 1)")
+        return distance_of(
+            self.network, X, y, self.weights, self.intercept, tampered=tampered, noise=stated,
+            estimated=noise is None and self.noise > 0.0, confidence=confidence,
+        )  # fmt: skip
 
     @property
     def statement(self) -> str:

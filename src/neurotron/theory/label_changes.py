@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neurotron import _check
-from neurotron._types import Array
+from neurotron._types import Array, Index
 
 BLOCK = 2_000_000
 """Entries of a matrix that are worked on at a time."""
@@ -106,6 +106,41 @@ def largest_rise(effects: npt.ArrayLike, room: Room, most: int) -> Array:
     room = checked_room(room, H.shape[1])
     most = _check.integer("most", most, 0)
     return np.concatenate([top_sum(gains(rows, room), most) for rows in _blocks(H)])
+
+
+def fewest_changes(effect: npt.ArrayLike, room: Room, distance: float) -> Index:
+    """Return the fewest labels whose change raises one linear function by more than a distance.
+
+    The sign of a coefficient flips if it moves by more than its size. No choice of one label less
+    does so.
+
+    Parameters
+    ----------
+    effect
+        By how much the function rises if a label rises by 1, (N,).
+    room
+        How far each label may change.
+    distance
+        The distance, at least 0.
+
+    Returns
+    -------
+    rows
+        The rows of these labels, that with the largest contribution first; none if all together
+        are too few.
+
+    Examples
+    --------
+    >>> fewest_changes([0.5, -2.0, 0.1], room_of([0.0, 0.0, 0.0], 1.0), 2.2)
+    array([1, 0])
+    """
+    h = _check.array("effect", effect, ("N",))
+    gain = gains(h, checked_room(room, h.size))
+    order = np.argsort(-gain, kind="stable")
+    most = np.cumsum(gain[order])
+    if most[-1] <= _check.number("distance", distance, "[0, inf)"):
+        return order[:0]
+    return order[: int(np.searchsorted(most, distance, side="right")) + 1]
 
 
 # ---- without checks ------------------------------------------------------------------------------

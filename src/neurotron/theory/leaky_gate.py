@@ -9,6 +9,8 @@ sensing matrix "optimal", :math:`M = K^{-1}\bar A`, adds a multiple of z to v. T
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from neurotron import _check
@@ -16,9 +18,7 @@ from neurotron._types import Array
 from neurotron.data import Rows
 from neurotron.problem import Problem
 from neurotron.theory.coordinates import Coordinates
-
-MOST_STEPS = 200
-"""Newton steps to a fit; there are rarely more than ten."""
+from neurotron.theory.huber import ClippedEquation
 
 
 def has_leaky_gate(problem: Problem) -> bool:
@@ -45,38 +45,9 @@ def fit_of_gate(problem: Problem, coordinates: Coordinates) -> Array:
 
     def find() -> Array:
         z = data.X @ coordinates.gates(network.mean_gate).T
-        found = _root(z, data.y, data.law.counts / len(z), network.leak)
+        free = np.zeros((z.shape[1], z.shape[1]))
+        equation = ClippedEquation(z, data.law.counts, math.inf, network.leak, free)
         assert coordinates.back is not None
-        return _check.freeze(coordinates.back @ found)
+        return _check.freeze(coordinates.back @ equation.root(data.y))
 
     return problem.once("fit of one gate", find)
-
-
-def _root(z: Array, y: Array, counts: Array, leak: float) -> Array:
-    """Return the minimum of the convex loss whose gradient is the mean update, by Newton's method.
-
-    The loss is E[c(Φ(vᵀz) − y vᵀz)] with Φ' = σ. A step is taken if it makes the loss or the
-    gradient clearly smaller, and halved until it does.
-    """
-
-    def at(v: Array) -> tuple[float, Array, Array]:
-        out = z @ v
-        slopes = np.where(out > 0.0, 1.0, leak)
-        loss = float((counts * (slopes * out**2 / 2.0 - y * out)).sum())
-        return loss, (counts * (y - slopes * out)) @ z, counts * slopes
-
-    v = np.zeros(z.shape[1])
-    for _ in range(MOST_STEPS):
-        loss, downhill, curved = at(v)
-        step = np.linalg.solve((z.T * curved) @ z, downhill)
-        wanted, length, size = float(downhill @ step), 1.0, float(np.linalg.norm(downhill))
-        while length > 1e-9:
-            lower, left, _ = at(v + length * step)
-            falls = lower <= loss - 1e-4 * length * wanted and lower < loss
-            if falls or float(np.linalg.norm(left)) < 0.5 * size:
-                break
-            length /= 2.0
-        else:
-            return v
-        v = v + length * step
-    return v

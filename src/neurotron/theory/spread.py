@@ -127,19 +127,23 @@ def _of_table(seen: Array, anywhere: bool, *, flipped: bool) -> Spread:
     if values[0] <= NOT_SEEN * values[-1]:
         return Spread(np.zeros((len(values), 0)), ByKurtosis(1.0, math.inf), math.inf)
     root = sizes[:, None] * vectors * np.sqrt(values)
-    kurtosis = _largest_fourth_moment(scaled @ (vectors / np.sqrt(values)))
+    kurtosis = largest_fourth_moment(scaled @ (vectors / np.sqrt(values)))
     concentration: Concentration = ByKurtosis(1.0, kurtosis)
     if anywhere:  # the difference of two rows has the variance 2 and the kurtosis (κ + 3)/2
         concentration = AnyInterval(ByKurtosis(math.sqrt(2.0), (kurtosis + 3.0) / 2.0))
     return Spread(root, concentration, 1.0 if flipped or not anywhere else math.inf)
 
 
-def _largest_fourth_moment(rows: Array) -> float:
-    """Return a bound on the mean of (uᵀz)⁴ over all unit vectors u, for rows with E zzᵀ = I."""
+def largest_fourth_moment(rows: Array, most_work: float = math.inf) -> float:
+    """Return a bound on the mean of (uᵀz)⁴ over all unit vectors u, for rows with E zzᵀ = I.
+
+    The better of two bounds is left out if it takes more multiplications than `most_work`.
+    """
     squares = (rows**2).sum(axis=1)
     simple = float(np.linalg.eigvalsh((rows.T * squares) @ rows / len(rows))[-1])
     size = rows.shape[1]
-    if size == 1 or size * (size + 1) // 2 > MOST_PAIRS:
+    pairs = size * (size + 1) // 2
+    if size == 1 or pairs > MOST_PAIRS or len(rows) * pairs**2 > most_work:
         return simple
     return min(simple, _by_products(rows, squares))
 
