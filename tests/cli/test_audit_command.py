@@ -107,7 +107,7 @@ def test_json_is_what_python_finds_and_what_is_stored(data):
         budget=nt.Budget(bound=2.0, probability=0.1), attacks=["constant", "worst-error"],
         tolerance=9.0, remedies=[], splits=3, seed=3,
     ).to_dict()  # fmt: skip
-    for name in expected.keys() - {"influential", "table_sha256"}:
+    for name in expected.keys() - {"influential", "flips", "table_sha256"}:
         assert found[name] == expected[name], name
     assert found["table_sha256"] == sha256(Path("data.csv").read_bytes()).hexdigest()
     assert (found["format"], found["software"]["name"]) == (1, "neurotron")
@@ -116,6 +116,10 @@ def test_json_is_what_python_finds_and_what_is_stored(data):
         one["row"] + 1 for one in expected["influential"]
     ]
     assert (found["label"], found["columns"]) == ("price", ["size", "age"])
+    assert [one["name"] for one in found["flips"]] == found["columns"]
+    assert [one["rows"] for one in found["flips"]] == [
+        [row + 1 for row in one["rows"]] for one in expected["flips"]
+    ]
     assert json.loads(Path("here/audit.json").read_text("utf-8")) == found
     assert found["page"] == "here/audit.html"
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -54,14 +55,22 @@ def flips(estimator: Any, table: AuditedTable, room: Room, seed: int) -> tuple[F
     effects = effects.reshape(count, -1)
     if np.abs(table.y @ effects - values).max() > TOLERANCE * np.abs(values).max():
         return ()
-    columns = [_check.printable(str(name)) for name in getattr(table.X, "columns", ())]
-    names = columns if len(columns) == values.size else map(str, range(values.size))
-    return tuple(
+    found = [
         Flip(
-            name, value, tuple(fewest_changes(-np.sign(value) * effect, room, abs(value)).tolist())
+            str(k), value,
+            tuple(fewest_changes(-np.sign(value) * effect, room, abs(value)).tolist()),
         )
-        for name, value, effect in zip(names, values.tolist(), effects.T, strict=True)
-    )
+        for k, (value, effect) in enumerate(zip(values.tolist(), effects.T, strict=True))
+    ]  # fmt: skip
+    return named(found, getattr(table.X, "columns", ()))
+
+
+def named(found: Sequence[Flip], columns: Sequence[object]) -> tuple[Flip, ...]:
+    """Return the same with the names of the columns, if there is a coefficient for each."""
+    if len(columns) != len(found):
+        return tuple(found)
+    names = [_check.printable(str(name)) for name in columns]
+    return tuple(replace(one, name=name) for one, name in zip(found, names, strict=True))
 
 
 def _coefficients(estimator: Any, X: Any, labels: Array) -> Array:

@@ -123,6 +123,7 @@ def audit(
     budget = _budget(bound, probability, rows)  # before scikit-learn is loaded, which takes longer
     if max_damage is not None:
         _check.number("--max-damage", max_damage, "[0, inf)")
+    from neurotron.auditing.coefficients import named
     from neurotron.auditing.job import job_of
     from neurotron.auditing.splits import AuditedTable
     from neurotron.lab import audits
@@ -149,7 +150,9 @@ def audit(
         report = study_commands.compute(study, folder, workers, quiet=True)
     if report.failures or report.removed:
         raise typer.Exit(1)
-    found = replace(audits.load_audit(job, folder), table_sha256=inputs.table.sha256)
+    found = audits.load_audit(job, folder)
+    flips = named(found.flips, inputs.names)
+    found = replace(found, table_sha256=inputs.table.sha256, flips=flips)
     made = _Made(found, inputs, name, inputs.rows[kept].tolist(), folder)
     made.write()
     if as_json:
@@ -241,6 +244,9 @@ class _Made:
         found = self.audit.to_dict()
         found["influential"] = [
             each | {"row": self.rows[each["row"]]} for each in found["influential"]
+        ]
+        found["flips"] = [
+            each | {"rows": [self.rows[row] for row in each["rows"]]} for each in found["flips"]
         ]
         found["suspects"]["rows"] = [self.rows[row] for row in found["suspects"]["rows"]]
         found |= table_output.origin(self.inputs, self.label)
