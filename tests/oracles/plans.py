@@ -29,9 +29,7 @@ from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers.neuro_tron import ScheduledTron
 
 ITERATED = 200_000
-"""Plans of up to so many steps are iterated with 19 digits."""
-FOLLOWED = 4 * 10**9
-"""Longer ones are iterated in blocks, or a schedule is checked by its integral or compiled."""
+"""Plans of up to so many steps are iterated with 19 digits; longer ones in blocks or compiled."""
 BLOCKS, PART = 40_000, 1e-3
 """Blocks of steps, and by which part an error falls in a block at most."""
 
@@ -106,14 +104,14 @@ def random_question(number: int) -> Question:
     return Question(problem, nt.Budget(theta_or_none, chance, scope), options)
 
 
-def random_plan(number: int) -> tuple[Promise | None, int]:
-    """Return plan `number` (None if it was refused as not achievable), and its evaluations."""
+def random_plan(number: int) -> Promise | None:
+    """Return plan `number`, None if it was refused as not achievable."""
     question = random_question(number)
     problem, options = question.problem, question.options
     try:
         plan = nt.plan(problem, question.budget, **options)
     except nt.NotAchievable:
-        return None, 0
+        return None
     wanted = plan.answer if plan.asked == "radius" else options["radius"]
     trainer, fails = plan.arm.trainer, float(1 - Fraction(repr(options["confidence"])))
     predictions = options["radius_of"] == "predictions"
@@ -126,10 +124,9 @@ def random_plan(number: int) -> tuple[Promise | None, int]:
     else:
         views = _views(question, plan, predictions=predictions)
     schedule = (trainer.recursion, trainer.start) if isinstance(trainer, ScheduledTron) else None
-    promise = Promise(
+    return Promise(
         views, theorem, start, wanted, fails, plan.steps, plan.certificate.step_size, schedule
     )
-    return promise, plan.evaluations
 
 
 def _views(question: Question, plan: nt.guarantees.Plan, *, predictions: bool) -> list[View]:
@@ -167,9 +164,6 @@ def kept(promise: Promise) -> bool:
         return any(_iterated(promise, view, np.longdouble) for view in promise.views)
     if promise.step_size is not None:
         return any(_in_blocks(promise, view) for view in promise.views)
-    if any(_integrated(promise, view) for view in promise.views):
-        return True
-    assert promise.steps <= FOLLOWED, "too many steps to check"
     return any(_iterated(promise, view, float) for view in promise.views)
 
 
@@ -267,49 +261,16 @@ def _compiled() -> Any:
     return numba.njit(_loop)
 
 
-def _integrated(promise: Promise, view: View) -> bool:
-    """∫ dΔ/h from ε²δ to Δ_1 is at most the steps: `Recursion.time` again, by quadrature."""
-    recursion = view.recursion
-    if promise.schedule is not None and promise.schedule != (recursion, view.start):
-        return False
-    p, q, d2, d1, d0, least, most = (mpf(value) for value in recursion.numbers)
-    low = (mpf(promise.radius) / mpf(view.unit) - mpf(view.shift)) * mp.sqrt(mpf(promise.fails))
-    high = mp.sqrt(mpf(view.start))
-
-    def decrease(s: mpf) -> mpf:
-        if promise.step_size is None:
-            eta = (p * s**2 - q * s) / (2 * (d2 * s**2 + (d1 - q * least) * s + d0))
-            eta = min(eta, 2 / (least + most)) if least + most > 0 else eta
-        else:
-            eta = mpf(promise.step_size)
-        factor = max(abs(1 - eta * least), abs(1 - eta * most))
-        return eta * (p * s**2 - q * factor * s - eta * (d2 * s**2 + d1 * s + d0))
-
-    edge = recursion.limit if promise.step_size is None else recursion.floor(promise.step_size)
-    gap = low - mpf(edge)
-    if gap <= 0:
-        return False
-
-    def integrand(y: mpf) -> mpf:
-        s = mpf(edge) + mp.exp(y)
-        return 2 * s * mp.exp(y) / decrease(s)
-
-    points = mp.linspace(mp.log(gap), mp.log(high - mpf(edge)), 12)
-    return bool(mp.quad(integrand, points) <= promise.steps)
-
-
 class Tally(NamedTuple):
-    """Of some plans: how many were made, how many keep their promise, and how hard they were."""
+    """Of some plans: how many were made, and which do not keep their promise."""
 
     made: int
     broken: list[int]
-    """The numbers of the plans that do not keep their promise."""
-    most_evaluations: int
 
 
 def tally(numbers: range) -> Tally:
     """Ask for random plans, and check those that can be made."""
     found = {number: random_plan(number) for number in numbers}
-    promises = {number: promise for number, (promise, _) in found.items() if promise is not None}
+    promises = {number: promise for number, promise in found.items() if promise is not None}
     broken = [number for number, promise in promises.items() if not kept(promise)]
-    return Tally(len(promises), broken, max(most for _, most in found.values()))
+    return Tally(len(promises), broken)

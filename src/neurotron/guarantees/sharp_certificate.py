@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from neurotron import _check
-from neurotron._types import Array, Index
 from neurotron.engine.recording import recorded_steps
 from neurotron.guarantee import Assumption
 from neurotron.guarantees.assumptions import (
@@ -16,30 +13,21 @@ from neurotron.guarantees.assumptions import (
     linear_or_parity,
     positive_pull,
 )
-from neurotron.guarantees.certificate import ROUNDING, Certificate, by_markov
+from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.request import Request
-from neurotron.theory.attack_moments import attack_moments
-from neurotron.theory.long_run import deviations, in_the_long_run
-from neurotron.theory.mean_path import Deviation, MeanPath
+from neurotron.theory.attack_moments import AttackMoments, attack_moments
+from neurotron.theory.course import Bounds, Course, Schedule, at_steps
 from neurotron.theory.one_step import best_step
-from neurotron.theory.recursion import EXACT_STEPS, Recursion
-from neurotron.theory.rounding import Rounding, squared
-from neurotron.theory.search import least
+from neurotron.theory.recursion import Recursion
+from neurotron.theory.rounding import squared
 from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
 STEP_SIZE = "step size"
 """The name of the assumption that the error does not grow."""
-
-MOST_FOLLOWED = 10**6
-"""Steps up to which a schedule that was made for other numbers is followed one by one."""
-MOST_SHOWN = 10**7
-"""Steps for which bounds are shown in the long run."""
-
-
-class NotFollowed(_check.InputError):
-    """A schedule was made for other numbers, and has too many steps to follow them."""
+MOST_SHOWN, NEARLY = 20_000, 100.0
+"""Steps that are shown in the long run, and the part of the start that is left after them."""
 
 
 def certify_sharply(request: Request) -> Certificate:
@@ -53,43 +41,30 @@ def certify_sharply(request: Request) -> Certificate:
     moments = attack_moments(
         constants, problem, sensing, weighting, request.attack, request.coordinates
     )
-    recursion = constants.recursion(moments, problem.noise, request.batch_size)
-    step_size = _step_size(trainer, recursion)
-    if step_size is not None:
+    course = course_of(request, constants, moments)
+    recursion, step_size = course.recursion, _step_size(trainer, course.recursion)
+    if not isinstance(step_size, Schedule):
         assumptions.append(_settles(recursion, step_size, request.steps))
-    floor = recursion.limit if step_size is None else recursion.floor(step_size)
-    if (
-        isinstance(trainer, ScheduledTron)
-        and request.steps is None
-        and not _fits(trainer, recursion)
-    ):
-        raise NotFollowed(
-            "the schedule was made for another problem or attack: give the number of `steps`"
-        )
-    rounding = request.rounding(constants.spread, constants.s0, recursion.pull, recursion.square)
-    path = constants.mean_path(moments, problem.noise, request.batch_size)
-    in_the_end = _in_the_end(recursion, rounding, step_size)
-    record = _record(request, recursion, step_size, floor, in_the_end)
-    course = _course(request, trainer, recursion, path, rounding, record, step_size)
-    last = course.last
-    if request.steps is None:
-        last = _end(recursion, path, step_size, floor, in_the_end)
-    all_times = _is_clean(recursion)
+    record = recorded_steps("log", _shown(course, step_size, request.steps))
+    bounds = at_steps(course, step_size, record)
+    end = _end(course, step_size, bounds)
+    last = end if request.steps is None else Bounds(*(part[-1] for part in bounds))
+    clean = recursion.push == 0.0 == recursion.constant
     return request.certificate(
         "sharp",
         assumptions,
-        step_size=step_size,
+        step_size=None if isinstance(step_size, Schedule) else step_size,
         weighting=weighting,
-        radius=float(last.radii(request.delta)[0]),
-        root_mean_square=float(last.roots[0] + last.added[0]),
+        radius=float(last.radius(request.delta, record[-1])),
+        root_mean_square=float(last.root),
         at_steps=record,
-        mean_square_bounds=squared(course.roots + course.added),
-        radii=course.radii(request.delta, all_times=all_times),
-        floor=floor + in_the_end,
-        limit=recursion.limit + rounding.least,
-        rounding=float(last.added[0]),
+        mean_square_bounds=squared(bounds.root),
+        radii=bounds.radius(request.delta, record, all_times=clean),
+        floor=float(end.root),
+        limit=min(recursion.limit + course.least_rounding(1.0), float(end.root)),
+        rounding=max(course.rounding.storage, float(last.root) - float(last.exact)),
         risk=constants.risk,
-        any_time=all_times and problem.law.symmetric,
+        any_time=clean and problem.law.symmetric,
         this_attack=request.against_this_attack(trainer),
         constants={
             "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
@@ -98,33 +73,17 @@ def certify_sharply(request: Request) -> Certificate:
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Course:
-    """Bounds after some numbers of steps."""
-
-    roots: Array
-    """Bounds on √E‖w − w*‖² of exact numbers."""
-    added: Array
-    """What rounding errors add to them."""
-    deviation: Deviation
-    """Bounds on the mean path and on the deviations from it."""
-
-    @property
-    def last(self) -> Course:
-        """The last of these numbers of steps alone."""
-        path, spread = self.deviation
-        return Course(self.roots[-1:], self.added[-1:], Deviation(path[-1:], spread[-1:]))
-
-    def radii(self, delta: float, *, all_times: bool = False) -> Array:
-        """Return the smaller radius, by Markov's inequality or from the mean path.
-
-        Without attack and noise, those of Markov's inequality hold for `all_times` at once.
-        """
-        found = np.asarray(by_markov(self.roots + self.added, delta))
-        if not all_times:
-            path = self.deviation.radius(delta, self.added) * (1.0 + ROUNDING)
-            found = np.fmin(found, path)
-        return np.where(np.isnan(found), math.inf, found)
+def course_of(request: Request, constants: SharpConstants, moments: AttackMoments) -> Course:
+    """Return what bounds the errors of all runs of a request."""
+    noise, size, error = request.problem.noise, request.batch_size, request.initial_error
+    rounding = request.rounding(constants.spread, constants.s0)
+    stored = error + rounding.storage
+    # a start that is random is not part of a sure path
+    sure, random = (0.0, stored) if request.random_start else (error, rounding.storage)
+    return Course(
+        constants.recursion(moments, noise, size), constants.mean_path(moments, noise, size),
+        rounding, Bounds(error, stored, sure, random),
+    )  # fmt: skip
 
 
 def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) -> list[Assumption]:
@@ -162,119 +121,46 @@ def _settles(recursion: Recursion, step_size: float, steps: int | None) -> Assum
     )
 
 
-def _step_size(trainer: NeuroTron, recursion: Recursion) -> float | None:
-    if isinstance(trainer, ScheduledTron) or trainer.step_size == "scheduled":
-        return None
+def _step_size(trainer: NeuroTron, recursion: Recursion) -> float | Schedule:
+    if isinstance(trainer, ScheduledTron):
+        return Schedule(trainer.recursion, trainer.start)
     return recursion.fastest if trainer.step_size == "fastest" else float(trainer.step_size)
 
 
-def _in_the_end(recursion: Recursion, rounding: Rounding, step_size: float | None) -> float:
-    """Return the error that rounding adds in the long run.
+def _shown(course: Course, step_size: float | Schedule, steps: int | None) -> int:
+    """Return the steps at which bounds end; in the long run, near the floor."""
+    if steps is not None:
+        return steps
+    if isinstance(step_size, Schedule):
+        return MOST_SHOWN
+    floor, start = course.in_the_end(step_size).root, NEARLY * course.start.root
+    if not floor < start:
+        return 0
+    falls = step_size * (course.recursion.pull - step_size * course.recursion.square)
+    return math.ceil(min(2.0 * math.log(start / floor) / falls, MOST_SHOWN))
 
-    The steps of a schedule become smaller and smaller, so they undo less and less of the earlier
-    rounding errors. A schedule therefore comes nearest to its limit if it is stopped in time.
+
+def _end(course: Course, step_size: float | Schedule, bounds: Bounds) -> Bounds:
+    """Return what the bounds tend to.
+
+    The deviations vanish with the steps of a schedule. These undo less and less of the earlier
+    rounding errors, so a schedule comes nearest to its limit if it is stopped in time.
     """
-    if step_size is not None:
-        return rounding.floor(step_size)
-    if _is_clean(recursion):
-        return rounding.floor(recursion.fastest)
-
-    def excess(logarithm: float) -> float:
-        above = math.exp(logarithm)
-        step = recursion.step_for((recursion.limit + above) ** 2)
-        return above + float(rounding.kept(math.inf, step, recursion.longest_step))
-
-    return least(excess, math.log(rounding.least), math.log(rounding.least) + 80.0)[1]
-
-
-def _is_clean(recursion: Recursion) -> bool:
-    """Return whether labels are honest and without noise: every best step is the fastest one."""
-    return recursion.push == 0.0 == recursion.constant
-
-
-def _record(
-    request: Request, recursion: Recursion, step_size: float | None, floor: float, rounded: float
-) -> Index:
-    """Return the steps at which bounds are given; in the long run, near the floor."""
-    steps, start = request.steps, request.start
-    if steps is None:
-        target = max(1.01 * floor, 0.01 * rounded) ** 2 if math.isfinite(floor) else start
-        steps = min(recursion.steps_to(start, target, step_size) or 0, MOST_SHOWN)
-    return recorded_steps("log", steps)
-
-
-def _course(
-    request: Request,
-    trainer: NeuroTron,
-    recursion: Recursion,
-    path: MeanPath,
-    rounding: Rounding,
-    record: Index,
-    step_size: float | None,
-) -> Course:
-    """Return the bounds at the steps of `record`."""
-    start, first = request.start, request.first_deviation
-    if isinstance(trainer, ScheduledTron):
-        if not _fits(trainer, recursion) or start > trainer.start:
-            return _iterated(trainer, recursion, path, rounding, start, first, record)
-        start = trainer.start
-    deltas = recursion.iterate(start, min(int(record[-1]), EXACT_STEPS), step_size)
-    bounds = recursion.continued(deltas, record, step_size)
-    smallest: Array | float
-    if step_size is not None:
-        smallest = largest = step_size
-        end = recursion.floor(step_size)
-    else:
-        largest, end = recursion.longest_step, recursion.limit
-        clean = _is_clean(recursion)
-        smallest = largest if clean else best_step(bounds, *recursion.numbers)
-    roots = np.sqrt(bounds)
-    added = rounding.added(roots, record, smallest, largest, end)
-    if start == 0.0 and int(record[-1]) < len(deltas):  # errors cannot be compared with the start
-        etas = np.broadcast_to(best_step(deltas, *recursion.numbers), deltas.shape)[:-1]
-        if step_size is not None:
-            etas = np.full(len(deltas) - 1, step_size)
-        added = np.fmin(added, rounding.follow(recursion.slopes(deltas, etas), etas)[record])
-    deviation = deviations(
-        recursion, path, first, deltas, step_size, record, float(added.max(initial=0.0))
-    )
-    return Course(roots, added, deviation)
-
-
-def _end(
-    recursion: Recursion, path: MeanPath, step_size: float | None, floor: float, rounded: float
-) -> Course:
-    """Return what the bounds tend to. The deviations vanish with the steps of a schedule."""
-    deviation = Deviation(path.limit, 0.0)
-    if step_size is not None:
-        deviation = in_the_long_run(recursion, path, step_size, rounded)
-    return Course(np.array([floor]), np.array([rounded]), deviation)
-
-
-def _fits(trainer: ScheduledTron, recursion: Recursion) -> bool:
-    """Return whether a schedule was made for exactly this recursion."""
-    return trainer.recursion == recursion
-
-
-def _iterated(
-    trainer: ScheduledTron,
-    recursion: Recursion,
-    path: MeanPath,
-    rounding: Rounding,
-    start: float,
-    first: Deviation,
-    record: Index,
-) -> Course:
-    """Return the same bounds for a schedule that was made for another start or attack."""
-    last = int(record[-1])
-    if last > MOST_FOLLOWED:
-        raise NotFollowed(
-            "the schedule was made for another problem or attack, so its guarantee is computed "
-            f"step by step: give at most {MOST_FOLLOWED:,} steps"
+    recursion = course.recursion
+    if not isinstance(step_size, Schedule):
+        return course.in_the_end(step_size)
+    if step_size.recursion != recursion:
+        return Bounds(*(math.inf,) * 4)  # it was made for something else: not known
+    if recursion.push == 0.0 == recursion.constant:
+        return course.in_the_end(recursion.fastest)
+    rounding = course.rounding.within(float(course.start.exact))
+    above = np.geomspace(course.least_rounding(1.0), float(course.start.root), 2000)
+    steps = np.asarray(best_step((recursion.limit + above) ** 2, *recursion.numbers))
+    longest = float(best_step(np.square(bounds.exact), *recursion.numbers).max())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        undone = 2.0 / (steps * (recursion.pull - steps * recursion.square))
+        kept = rounding.storage * undone + 2.0 * rounding.answers / (
+            recursion.pull - longest * recursion.square
         )
-    own = trainer.recursion.iterate(trainer.start, last, None)
-    etas = np.asarray(best_step(own[:-1], *trainer.recursion.numbers))
-    deltas = recursion.follow(start, etas)
-    roots, added = np.sqrt(deltas), rounding.follow(recursion.slopes(deltas, etas), etas)
-    deviation = path.follow(first, (roots + added) ** 2, etas)
-    return Course(roots[record], added[record], Deviation(*(part[record] for part in deviation)))
+    least = float(np.nanmin(above + kept))
+    return Bounds(recursion.limit, recursion.limit + least, course.path.limit, least)

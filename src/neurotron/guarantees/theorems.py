@@ -22,7 +22,6 @@ from neurotron.guarantees.paper_certificate import certify_by_theorem1
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.sharp_certificate import (
     STEP_SIZE,
-    NotFollowed,
     certify_sharply,
     hypotheses,
 )
@@ -42,19 +41,23 @@ def certified(request: Request) -> Certificate:
     if request.method == "theorem1":
         return certify_by_theorem1(request)
     arm = dataclasses.replace(request.arm, trainer=_as_run(request))
-    found, refusal = list[Certificate](), None
+    found = list[Certificate]()
     for coordinates in coordinates_of(request):
         view = dataclasses.replace(request, arm=arm, coordinates=coordinates)
-        try:
-            found.append(_about_weights(view, certify_sharply(view)))
-        except NotFollowed as reason:  # a schedule that was made in other coordinates
-            refusal = refusal or reason
-            continue
+        found.append(_about_weights(view, certify_sharply(view)))
         if any(a.blocking and a.name != STEP_SIZE for a in found[-1].failed):
             break  # it does not hold in other coordinates either
     holding = [one for one in found if one.holds]
-    if refusal is not None and not holding:
-        raise refusal
+    possible = not any(a.blocking for a in found[0].failed)
+    if (
+        not holding
+        and possible
+        and request.steps is None
+        and isinstance(arm.trainer, ScheduledTron)
+    ):
+        raise _check.InputError(
+            "the schedule was made for another problem or attack: give the number of `steps`"
+        )
     best = reduce(_better, holding) if holding else found[0]
     return dataclasses.replace(best, arm=request.arm)
 
