@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 
+from neurotron.attacks import Attack
+from neurotron.attacks.budget import Budget
 from neurotron.engine.recording import recorded_steps
 from neurotron.guarantee import Assumption
 from neurotron.guarantees.assumptions import (
@@ -20,7 +22,7 @@ from neurotron.theory.course import Bounds, Course, Schedule, at_steps
 from neurotron.theory.one_step import best_step
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.rounding import squared
-from neurotron.theory.sharp import SharpConstants, is_disturbed, sharp_constants
+from neurotron.theory.sharp import is_disturbed, sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
@@ -30,21 +32,75 @@ MOST_SHOWN, NEARLY = 20_000, 100.0
 """Steps that are shown in the long run, and the part of the start that is left after them."""
 
 
+class View:
+    """What is known of a request in its coordinates, against every attack."""
+
+    def __init__(self, request: Request) -> None:
+        self.request, self.trainer = request, request.trainer()
+        self.sensing = np.asarray(self.trainer.sensing)
+        self.constants = sharp_constants(
+            request.problem, self.sensing, self.trainer.weighting, request.coordinates
+        )
+        self.assumptions = self._hypotheses()
+        self._known: dict[Attack | Budget | None, tuple[AttackMoments, Course]] = {}
+
+    @property
+    def obstacles(self) -> list[Assumption]:
+        """The assumptions without which nothing is guaranteed, and which do not hold."""
+        return [a for a in self.assumptions if a.blocking and not a.holds]
+
+    def against(self, attack: Attack | Budget | None) -> tuple[AttackMoments, Course]:
+        """Return the constants of an attacker, and what bounds the errors of all runs."""
+        if attack not in self._known:
+            self._known[attack] = self._against(attack)
+        return self._known[attack]
+
+    def _against(self, attack: Attack | Budget | None) -> tuple[AttackMoments, Course]:
+        request, constants = self.request, self.constants
+        noise, size, error = request.problem.noise, request.batch_size, request.initial_error
+        moments = attack_moments(
+            constants, request.problem, self.sensing, self.trainer.weighting, attack,
+            request.coordinates,
+        )  # fmt: skip
+        rounding = request.rounding(constants.spread, constants.s0)
+        stored = error + rounding.storage
+        # a start that is random is not part of a sure path
+        sure, random = (0.0, stored) if request.random_start else (error, rounding.storage)
+        return moments, Course(
+            constants.recursion(moments, noise, size), constants.mean_path(moments, noise, size),
+            rounding, Bounds(error, stored, sure, random),
+        )  # fmt: skip
+
+    def _hypotheses(self) -> list[Assumption]:
+        request, trainer, constants = self.request, self.trainer, self.constants
+        found = [
+            linear_or_parity(request.problem, request.coordinates),
+            *request.labels(),
+            request.covered("sharp"),
+            finite_constant(
+                "moments",
+                "The largest constant, made of weighted moments E[ω²‖Mx‖²xxᵀ] of the inputs with "
+                "ω = ‖x‖⁻², is finite and known."
+                if trainer.weighting
+                else "The largest constant, made of fourth moments E[‖Mx‖²xxᵀ] of the inputs, is "
+                "finite and known.",
+                constants.largest(disturbed=is_disturbed(request.problem, request.attack)),
+                lambda: request.other_moments(trainer),
+            ),
+        ]
+        if math.isfinite(constants.lambda1):
+            found.append(positive_pull(constants.lambda1, "optimal"))
+        return found
+
+
 def certify_sharply(request: Request) -> Certificate:
     """Return the certificate for the step size, or schedule, in use."""
-    trainer = request.trainer()
-    problem, sensing, weighting = request.problem, np.asarray(trainer.sensing), trainer.weighting
-    constants = sharp_constants(problem, sensing, weighting, request.coordinates)
-    assumptions = hypotheses(request, trainer, constants)
-    if any(assumption.blocking and not assumption.holds for assumption in assumptions):
-        return request.certificate("sharp", assumptions)
-    moments = attack_moments(
-        constants, problem, sensing, weighting, request.attack, request.coordinates
-    )
-    course = course_of(request, constants, moments)
-    recursion, step_size = course.recursion, _step_size(trainer, course.recursion)
-    if not isinstance(step_size, Schedule):
-        assumptions.append(_settles(recursion, step_size, request.steps))
+    view = View(request)
+    if view.obstacles:
+        return request.certificate("sharp", view.assumptions)
+    moments, course = view.against(request.attack)
+    recursion, step_size = course.recursion, _step_size(view.trainer, course.recursion)
+    settles = [] if isinstance(step_size, Schedule) else [_settles(recursion, step_size, request)]
     record = recorded_steps("log", _shown(course, step_size, request.steps))
     bounds = at_steps(course, step_size, record)
     end = _end(course, step_size, bounds)
@@ -52,9 +108,9 @@ def certify_sharply(request: Request) -> Certificate:
     clean = recursion.push == 0.0 == recursion.constant
     return request.certificate(
         "sharp",
-        assumptions,
+        view.assumptions + settles,
         step_size=None if isinstance(step_size, Schedule) else step_size,
-        weighting=weighting,
+        weighting=view.trainer.weighting,
         radius=float(last.radius(request.delta, record[-1])),
         root_mean_square=float(last.root),
         at_steps=record,
@@ -63,52 +119,18 @@ def certify_sharply(request: Request) -> Certificate:
         floor=float(end.root),
         limit=min(recursion.limit + course.least_rounding(1.0), float(end.root)),
         rounding=max(course.rounding.storage, float(last.root) - float(last.exact)),
-        risk=constants.risk,
-        any_time=clean and problem.law.symmetric,
-        this_attack=request.against_this_attack(trainer),
+        risk=view.constants.risk,
+        any_time=clean and request.problem.law.symmetric,
+        this_attack=request.against_this_attack(view.trainer),
         constants={
-            "lambda1": constants.lambda1, "L1": constants.L1, "L2": constants.L2,
-            "tau": moments.tau, "s2": moments.s2, "s0": constants.s0, "fastest": recursion.fastest,
+            "lambda1": view.constants.lambda1, "L1": view.constants.L1, "L2": view.constants.L2,
+            "tau": moments.tau, "s2": moments.s2, "s0": view.constants.s0,
+            "fastest": recursion.fastest,
         },
     )  # fmt: skip
 
 
-def course_of(request: Request, constants: SharpConstants, moments: AttackMoments) -> Course:
-    """Return what bounds the errors of all runs of a request."""
-    noise, size, error = request.problem.noise, request.batch_size, request.initial_error
-    rounding = request.rounding(constants.spread, constants.s0)
-    stored = error + rounding.storage
-    # a start that is random is not part of a sure path
-    sure, random = (0.0, stored) if request.random_start else (error, rounding.storage)
-    return Course(
-        constants.recursion(moments, noise, size), constants.mean_path(moments, noise, size),
-        rounding, Bounds(error, stored, sure, random),
-    )  # fmt: skip
-
-
-def hypotheses(request: Request, trainer: NeuroTron, constants: SharpConstants) -> list[Assumption]:
-    """Return what the certificate assumes about problem, trainer and attack."""
-    found = [
-        linear_or_parity(request.problem, request.coordinates),
-        *request.labels(),
-        request.covered("sharp"),
-        finite_constant(
-            "moments",
-            "The largest constant, made of weighted moments E[ω²‖Mx‖²xxᵀ] of the inputs with "
-            "ω = ‖x‖⁻², is finite and known."
-            if trainer.weighting
-            else "The largest constant, made of fourth moments E[‖Mx‖²xxᵀ] of the inputs, is "
-            "finite and known.",
-            constants.largest(disturbed=is_disturbed(request.problem, request.attack)),
-            lambda: request.other_moments(trainer),
-        ),
-    ]
-    if math.isfinite(constants.lambda1):
-        found.append(positive_pull(constants.lambda1, "optimal"))
-    return found
-
-
-def _settles(recursion: Recursion, step_size: float, steps: int | None) -> Assumption:
+def _settles(recursion: Recursion, step_size: float, request: Request) -> Assumption:
     largest = recursion.pull / recursion.square
     return Assumption(
         STEP_SIZE,
@@ -117,7 +139,7 @@ def _settles(recursion: Recursion, step_size: float, steps: int | None) -> Assum
         f"< {largest:.4g}",
         step_size < largest,
         f"The fastest step size is {recursion.fastest:.4g}.",
-        blocking=steps is None,
+        blocking=request.steps is None,
     )
 
 

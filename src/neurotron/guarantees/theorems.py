@@ -20,14 +20,9 @@ from neurotron.guarantees.assumptions import labels, parity
 from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.paper_certificate import certify_by_theorem1
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.sharp_certificate import (
-    STEP_SIZE,
-    certify_sharply,
-    hypotheses,
-)
+from neurotron.guarantees.sharp_certificate import STEP_SIZE, View, certify_sharply
 from neurotron.theory.coordinates import ORIGINAL, Coordinates, for_predictions
 from neurotron.theory.leaky_gate import for_leaky_gate, has_leaky_gate
-from neurotron.theory.sharp import sharp_constants, sharp_recursion
 from neurotron.theory.table import initial_distance
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
@@ -89,11 +84,10 @@ def _as_run(request: Request) -> NeuroTron:
             return trainer.resolve(problem, batch_size=request.batch_size, steps=0, attack=None)
         except _check.InputError:
             return trainer
-    sensing, weighting = np.asarray(trainer.sensing), trainer.weighting
-    constants = sharp_constants(problem, sensing, weighting)
-    if any(a.blocking and not a.holds for a in hypotheses(request, trainer, constants)):
+    view = View(request)
+    if view.obstacles:
         return trainer
-    recursion = sharp_recursion(problem, sensing, weighting, request.attack, request.batch_size)
+    recursion = view.against(request.attack)[1].recursion
     known = request.fit is not None or problem.true_weights is not None
     start = initial_distance(problem, request.fit) if known else request.initial_error
     return ScheduledTron.of(trainer, recursion, start**2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,12 +14,10 @@ from neurotron.attacks import Attack
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.data import Rows
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.sharp_certificate import course_of, hypotheses
-from neurotron.theory.attack_moments import AttackMoments, attack_moments
+from neurotron.guarantees.sharp_certificate import View
 from neurotron.theory.coordinates import Coordinates
 from neurotron.theory.course import MOST_FOLLOWED, Course, Schedule, follow
 from neurotron.theory.one_step import coefficients
-from neurotron.theory.sharp import sharp_constants
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
@@ -38,140 +35,78 @@ class First(NamedTuple):
     """How well each step size does, (views, sizes): the smallest number is the best."""
 
 
-class Model(ABC):
-    """A guarantee as a function of the attacker's budget, the step size and the steps.
+class SharpModel:
+    """The sharp certificate as a function of the budget, the step size and the steps.
 
-    Step sizes are given for one or more views of the problem, (views, sizes). Radii are those that
-    are asked for, of weights or of predictions.
+    It has one or two views: in the coordinates of the weights, and in those of predictions. Step
+    sizes are given for each view, (views, sizes). Radii are those that are asked for.
     """
 
-    most: int
+    most = MOST_FOLLOWED
     """The largest number of steps for which it is known."""
-    long = math.inf
+    long = 50_000
     """Beyond so many steps, or if they are not known yet, fewer step sizes are tried at once."""
-    schedules: Array | None = None
-    """In place of step sizes: the views whose schedules there are, (views, views)."""
-    views = 1
-    start: float
-    """The radius before training, as if it were certain."""
     most_wanted = math.inf
     """The smallest radius that is too large to be guaranteed."""
-    of_rows = False
-    """Whether the inputs are rows of data."""
-    obstacles: list[str]
-    """Assumptions that do not hold for any budget, each with what to change."""
-
-    @abstractmethod
-    def largest(self, budget: Budget) -> Array:
-        """Return the largest step size worth trying in each view, (views,)."""
-
-    @abstractmethod
-    def shift(self, budget: Budget) -> float:
-        """Return the part of the radius that no training can reduce: how far a fit is known."""
-
-    @abstractmethod
-    def limit(self, budget: Budget) -> float:
-        """Return the best possible radius, in exact numbers; inf if nothing is guaranteed."""
-
-    @abstractmethod
-    def resolution(self, budget: Budget) -> float:
-        """Return the same radius for computed numbers, with what rounding errors add."""
-
-    @abstractmethod
-    def easy(self, budget: Budget) -> float:
-        """Return a radius hardly above the best one that does not take too many steps."""
-
-    @abstractmethod
-    def radii(self, budget: Budget, sizes: Array, steps: int) -> Array:
-        """Return the radii after some steps, (views, sizes)."""
-
-    @abstractmethod
-    def first(self, budget: Budget, sizes: Array, radius: float, most: int) -> First | None:
-        """Return when the first step size reaches the radius; None if none does in time."""
-
-    @abstractmethod
-    def trainer(self, budget: Budget, step_size: float) -> NeuroTron:
-        """Return the trainer with the chosen step size."""
-
-
-class View:
-    """The sharp certificate in some coordinates."""
-
-    def __init__(self, request: Request, coordinates: Coordinates, *, predictions: bool) -> None:
-        self.request = dataclasses.replace(request, coordinates=coordinates)
-        self.trainer = self.request.trainer()
-        self.sensing = np.asarray(self.trainer.sensing)
-        self.constants = sharp_constants(
-            request.problem, self.sensing, self.trainer.weighting, coordinates
-        )
-        self.unit = math.sqrt(self.constants.risk) if predictions else coordinates.shrinks
-        found = hypotheses(self.request, self.trainer, self.constants)
-        self.obstacles = [a.explanation for a in found if a.blocking and not a.holds]
-        self._courses: dict[Budget, Course] = {}
-
-    def course(self, budget: Budget) -> Course:
-        """Return all bounds against a budget; the probability β(x) of a given attack is used."""
-        if budget not in self._courses:
-            self._courses[budget] = course_of(self.request, self.constants, self._moments(budget))
-        return self._courses[budget]
-
-    def _moments(self, budget: Budget) -> AttackMoments:
-        attack = self.request.attack
-        given = isinstance(attack, Attack) and budget != NO_ATTACK
-        return attack_moments(
-            self.constants, self.request.problem, self.sensing, self.trainer.weighting,
-            attack if given else budget, self.request.coordinates,
-        )  # fmt: skip
-
-    def limit(self, budget: Budget) -> float:
-        """Return the radius that no step size can improve: 2θτ/((1+α)λ1)."""
-        course = self.course(budget)
-        by_markov = course.recursion.limit / math.sqrt(self.request.delta)
-        return self.unit * (min(course.path.limit, by_markov) + self.shift(budget))
-
-    def shift(self, budget: Budget) -> float:
-        """Return how far the fit of a table is known, in the coordinates of the view."""
-        fit = self.request.fit
-        return 0.0 if fit is None else fit.off + fit.moved(budget.bound or 0.0, budget.rows or 0)
-
-
-class SharpModel(Model):
-    """The sharp certificate, in the coordinates of the weights and in those of predictions."""
-
-    most, long = MOST_FOLLOWED, 50_000
+    schedules: Array | None = None
+    """In place of step sizes: the views whose schedules there are, (views, views)."""
 
     def __init__(
         self, request: Request, trainer: NeuroTron, coordinates: Sequence[Coordinates], *,
         scheduled: bool, predictions: bool,
     ) -> None:  # fmt: skip
-        seen = [View(request, one, predictions=predictions) for one in coordinates]
+        seen = [View(dataclasses.replace(request, coordinates=one)) for one in coordinates]
         self.asked, self.delta = trainer, request.delta
-        self.obstacles = seen[0].obstacles
+        self.obstacles = [assumption.explanation for assumption in seen[0].obstacles]
         self.seen = [view for view in seen if not view.obstacles]
         self.views = len(self.seen)
         self.tie = 0.0
         if scheduled:
             self.schedules = np.tile(np.arange(self.views), (self.views, 1))
             self.tie = EQUAL
-        self.start = min(view.unit * view.request.initial_error for view in seen)
+        self.predictions, self.attack = predictions, request.attack
+        self.start = min(self._unit(view) * view.request.initial_error for view in seen)
         self.of_rows = isinstance(request.problem.data, Rows)
+
+    def course(self, view: View, budget: Budget) -> Course:
+        """Return all bounds against a budget; the probability β(x) of a given attack is used."""
+        given = isinstance(self.attack, Attack) and budget != NO_ATTACK
+        return view.against(self.attack if given else budget)[1]
+
+    def _unit(self, view: View) -> float:
+        """Return the radius that is asked for when the one in the view's coordinates is 1."""
+        return (
+            math.sqrt(view.constants.risk) if self.predictions else view.request.coordinates.shrinks
+        )
+
+    def _shift(self, view: View, budget: Budget) -> float:
+        """Return how far the fit of a table is known, in the coordinates of the view."""
+        fit = view.request.fit
+        return 0.0 if fit is None else fit.off + fit.moved(budget.bound or 0.0, budget.rows or 0)
+
+    def _limit(self, view: View, budget: Budget) -> float:
+        """Return the radius that no step size can improve: 2θτ/((1+α)λ1)."""
+        course = self.course(view, budget)
+        by_markov = course.recursion.limit / math.sqrt(self.delta)
+        return self._unit(view) * (min(course.path.limit, by_markov) + self._shift(view, budget))
 
     def largest(self, budget: Budget) -> Array:
         """Return the fastest step sizes."""
-        return np.array([view.course(budget).recursion.fastest for view in self.seen])
+        return np.array([self.course(view, budget).recursion.fastest for view in self.seen])
 
     def shift(self, budget: Budget) -> float:
         """Return how far the fit of a table is known."""
-        return min(view.unit * view.shift(budget) for view in self.seen)
+        return min(self._unit(view) * self._shift(view, budget) for view in self.seen)
 
     def limit(self, budget: Budget) -> float:
         """Return the smallest limit of all coordinates."""
-        return min(view.limit(budget) for view in self.seen)
+        return min(self._limit(view, budget) for view in self.seen)
 
     def resolution(self, budget: Budget) -> float:
         """Return the limit, and what rounding errors add with the best step size."""
         return min(
-            view.limit(budget) + view.unit * view.course(NO_ATTACK).least_rounding(self.delta)
+            self._limit(view, budget)
+            + self._unit(view) * self.course(view, NO_ATTACK).least_rounding(self.delta)
             for view in self.seen
         )
 
@@ -179,10 +114,12 @@ class SharpModel(Model):
         """Return what the step size tends to that has nearly forgotten the start after EASY."""
         found = []
         for view in self.seen:
-            course = view.course(budget)
+            course = self.course(view, budget)
             step = 2.0 * FORGOTTEN / (course.recursion.pull * EASY)
             end = course.in_the_end(min(step, course.recursion.fastest))
-            found.append(view.unit * (float(end.radius(self.delta)) + view.shift(budget)))
+            found.append(
+                self._unit(view) * (float(end.radius(self.delta)) + self._shift(view, budget))
+            )
         return max(min(found), self.resolution(budget))
 
     def radii(self, budget: Budget, sizes: Array, steps: int) -> Array:
@@ -241,22 +178,22 @@ class SharpModel(Model):
         self, budget: Budget, sizes: Array
     ) -> tuple[list[Course], Sequence[float | Schedule]]:
         each = len(sizes) // self.views
-        courses = [view.course(budget) for view in self.seen for _ in range(each)]
+        courses = [self.course(view, budget) for view in self.seen for _ in range(each)]
         if self.schedules is None:
             return courses, sizes.tolist()
-        own = [view.course(budget) for view in self.seen]
+        own = [self.course(view, budget) for view in self.seen]
         all_of = [Schedule(one.recursion, one.start.exact**2) for one in own]
         return courses, all_of * self.views
 
     def _wanted(self, budget: Budget, radius: float, count: int) -> Array:
         """Return the radius in the coordinates of each run."""
         wanted = radius * (1.0 - self.tie)
-        each = [wanted / view.unit - view.shift(budget) for view in self.seen]
+        each = [wanted / self._unit(view) - self._shift(view, budget) for view in self.seen]
         return np.repeat(each, count // len(each))
 
     def _in_units(self, budget: Budget, radii: Array) -> Array:
-        units = np.array([[view.unit] for view in self.seen])
-        found = units * (radii + np.array([[view.shift(budget)] for view in self.seen]))
+        units = np.array([[self._unit(view)] for view in self.seen])
+        found = units * (radii + np.array([[self._shift(view, budget)] for view in self.seen]))
         found[:, 1:] *= 1.0 + self.tie
         return found
 
@@ -267,6 +204,6 @@ class SharpModel(Model):
         chosen = self.seen[int(step_size)]
         purpose = chosen.request.coordinates.name
         return ScheduledTron.of(
-            chosen.trainer, chosen.course(budget).recursion, chosen.request.start,
+            chosen.trainer, self.course(chosen, budget).recursion, chosen.request.start,
             purpose if purpose != "weights" else "",
         )  # fmt: skip

@@ -14,7 +14,7 @@ from neurotron.guarantees.paper_certificate import (
     rounded_roots,
     theorem_and_hypotheses,
 )
-from neurotron.guarantees.plan.models import First, Model
+from neurotron.guarantees.plan.models import First
 from neurotron.guarantees.request import Request
 from neurotron.simulation import MOST_STEPS
 from neurotron.theory.course import rounded_up
@@ -22,10 +22,11 @@ from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers import NeuroTron
 
 
-class PaperModel(Model):
-    """The paper's Theorem 1, whose bounds are known in closed form."""
+class PaperModel:
+    """The paper's Theorem 1 like a `SharpModel`; its bounds are known in closed form."""
 
-    most = MOST_STEPS
+    most, long = MOST_STEPS, math.inf
+    schedules, views, of_rows = None, 1, False
 
     def __init__(self, request: Request, trainer: NeuroTron, *, predictions: bool) -> None:
         self.request, self.asked = request, trainer

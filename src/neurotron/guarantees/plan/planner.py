@@ -14,9 +14,9 @@ from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget, budget_of
 from neurotron.guarantees.certificate import Certificate
-from neurotron.guarantees.plan.models import Model, SharpModel
+from neurotron.guarantees.plan.models import SharpModel
 from neurotron.guarantees.plan.paper_model import PaperModel
-from neurotron.guarantees.plan.search import NotAchievable, Search
+from neurotron.guarantees.plan.search import Model, NotAchievable, Search
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.theorems import certified, coordinates_of
 from neurotron.problem import Problem

@@ -12,7 +12,8 @@ from neurotron import _check
 from neurotron._digits import counted, up
 from neurotron._types import Array
 from neurotron.attacks.budget import NO_ATTACK, Budget
-from neurotron.guarantees.plan.models import Model
+from neurotron.guarantees.plan.models import SharpModel
+from neurotron.guarantees.plan.paper_model import PaperModel
 
 SMALLEST = -14.0
 """The logarithm of the smallest step size that is tried, relative to the largest one."""
@@ -31,6 +32,9 @@ CLOSEST, FARTHER, MOST_MOVED = 0.005, 2.0, 1.0
 """How far step sizes are tried around those that are best against a budget not far from it."""
 MOST_TRIED = 60
 """Budgets that are tried to find the strongest one that is tolerated."""
+
+
+Model = SharpModel | PaperModel
 
 
 class NotAchievable(_check.InputError):
@@ -283,7 +287,7 @@ class Search:
             if sizes is None:
                 sizes = near.sizes(largest, long=long)
             radii = self.model.radii(budget, sizes, self.most)
-            found = _found(budget, sizes, radii, self.most, float(radii.min()))
+            found = _found(budget, sizes, radii, self.most)
             if best is None or found.radius < best.radius:
                 best = found
             if self.model.schedules is not None:
@@ -307,8 +311,9 @@ class Search:
             first = self.model.first(budget, sizes, self.wanted, most)
             if first is None:
                 break
-            if best is None or first.steps < best.steps:
-                best = _found(budget, sizes, first.scores, first.steps, self.wanted)
+            found = _found(budget, sizes, first.scores, first.steps)
+            if best is None or (found.steps, found.radius) < (best.steps, best.radius):
+                best = found
             most, long = best.steps, best.steps > self.model.long
             if self.model.schedules is not None or near.fine(long=long):
                 break
@@ -327,8 +332,9 @@ class Search:
         return f"θ = {self.budget.bound:g}, β = {self.budget.probability:g}"
 
 
-def _found(budget: Budget, sizes: Array, scores: Array, steps: int, radius: float) -> Found:
-    return Found(budget, float(sizes.flat[int(scores.argmin())]), steps, radius)
+def _found(budget: Budget, sizes: Array, scores: Array, steps: int) -> Found:
+    best = int(scores.argmin())
+    return Found(budget, float(sizes.flat[best]), steps, float(scores.flat[best]))
 
 
 def _ask(least: float) -> str:
