@@ -83,7 +83,7 @@ def test_one_run_several_runs_and_compiled_runs_are_the_same_to_the_last_bit(
 
     compiled = followed(some.courses, steps)
     with monkeypatch.context() as patch:
-        patch.delitem(sys.modules, "numba")
+        patch.delitem(sys.modules, "numba", raising=False)
         np.testing.assert_array_equal(followed(some.courses, steps), compiled)
         for i in range(7):
             alone = followed([some.courses[i]], [steps[i]])
@@ -183,7 +183,7 @@ def test_a_schedule_is_followed_for_ten_million_steps_at_most():
 
 
 def test_without_the_compiler_a_hundred_thousand_steps_are_followed(monkeypatch):
-    monkeypatch.delitem(sys.modules, "numba")
+    monkeypatch.delitem(sys.modules, "numba", raising=False)
     monkeypatch.setitem(sys.modules, "neurotron.theory.iteration", None)
     course = course_of(RECURSION, PATH, 6.0)
     assert sum(len(one.root) for one in follow([course], [1e-6], 100_000)) == 100_000

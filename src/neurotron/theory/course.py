@@ -36,6 +36,8 @@ INTERPRETED = {1: 100_000}
 """Steps up to which the compiler is not loaded: it takes as long as so many steps of one run, …"""
 FEW = 20_000
 """… and as so many steps of several runs."""
+ONE_BY_ONE = 8
+"""So few runs are faster one by one, because NumPy takes as long for one number as for many."""
 BLOCK = 2**14
 """Numbers that are kept at a time."""
 ROUNDING = 1e-15
@@ -181,26 +183,32 @@ def _compiled(*arrays: Array) -> None:
 
 
 def _interpreted(*arrays: Array) -> None:
-    """Do the same without the compiler, for the numbers of a single run with those of Python."""
-    *_, state, out = arrays
-    formulas: Any = one_step
-    parts, rows = [tuple(array) for array in arrays[:-1]], out
-    if out.shape[2] == 1:
-        formulas, rows = PLAIN, out[:, :, 0]
-        parts = [tuple(array[:, 0].tolist()) for array in arrays[:-1]]
-    after, of_step, bounds = formulas.after, parts[0], parts[-1]
+    """Do the same without the compiler: a few runs one by one, with the numbers of Python."""
+    *given, state, out = arrays
     with np.errstate(all="ignore"):  # what overflows is infinite, or not a number: not known
-        if len(parts) == 2:
-            for row in rows:
-                row[:] = bounds = after(*bounds, *of_step)
-        else:
-            numbers, (delta, *own), _ = parts
-            for row in rows:
-                eta = formulas.best_step(delta, *own)
-                delta = formulas.bound_after(delta, eta, *own)
-                row[:] = bounds = after(*bounds, *formulas.coefficients(eta, *numbers))
-            arrays[1][0] = delta
-    state[:] = out[-1]
+        if out.shape[2] > ONE_BY_ONE:
+            own, last = _loop(one_step, [tuple(array) for array in (*given, state)], out)
+            state[:], given[-1][0] = last, given[-1][0] if own is None else own
+            return
+        for run in range(out.shape[2]):
+            parts = [tuple(array[:, run].tolist()) for array in (*given, state)]
+            own, state[:, run] = _loop(PLAIN, parts, out[:, :, run])
+            given[-1][0, run] = given[-1][0, run] if own is None else own
+
+
+def _loop(formulas: Any, parts: list[tuple[Any, ...]], rows: Array) -> tuple[Any, Any]:
+    """Fill the rows; return Δ of the schedule, if there is one, and the last bounds."""
+    after, first, bounds = formulas.after, parts[0], parts[-1]
+    if len(parts) == 2:
+        for row in rows:
+            row[:] = bounds = after(*bounds, *first)
+        return None, bounds
+    delta, *own = parts[1]
+    for row in rows:
+        eta = formulas.best_step(delta, *own)
+        delta = formulas.bound_after(delta, eta, *own)
+        row[:] = bounds = after(*bounds, *formulas.coefficients(eta, *first))
+    return delta, bounds
 
 
 def _of_single_numbers() -> SimpleNamespace:

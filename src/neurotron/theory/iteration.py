@@ -28,17 +28,21 @@ _coefficients, _after = inline(coefficients), inline(after)
 def fill(of_step: Array, state: Array, out: Array) -> None:
     """Fill `out` with the bounds after each step, (steps, 4, runs), and update the `state`.
 
-    `of_step` has the coefficients of every step, (10, runs).
+    `of_step` has the coefficients of every step, (10, runs). Each row is written before the state,
+    so that several runs make their steps in one instruction.
     """
     for t in range(out.shape[0]):
+        exact, root, path, spread = out[t, 0], out[t, 1], out[t, 2], out[t, 3]
         for k in range(out.shape[2]):
-            exact, root, path, spread = _after(
+            exact[k], root[k], path[k], spread[k] = _after(
                 state[0, k], state[1, k], state[2, k], state[3, k],
                 of_step[0, k], of_step[1, k], of_step[2, k], of_step[3, k], of_step[4, k],
                 of_step[5, k], of_step[6, k], of_step[7, k], of_step[8, k], of_step[9, k],
             )  # fmt: skip
-            state[0, k], state[1, k], state[2, k], state[3, k] = exact, root, path, spread
-            out[t, 0, k], out[t, 1, k], out[t, 2, k], out[t, 3, k] = exact, root, path, spread
+        for k in range(out.shape[2]):
+            state[0, k], state[1, k], state[2, k], state[3, k] = (
+                exact[k], root[k], path[k], spread[k],
+            )  # fmt: skip
 
 
 @entry
