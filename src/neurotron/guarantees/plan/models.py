@@ -14,7 +14,7 @@ from neurotron.attacks import Attack
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.data import Rows
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.sharp_certificate import View
+from neurotron.guarantees.theorems import View
 from neurotron.theory.coordinates import Coordinates
 from neurotron.theory.course import MOST_FOLLOWED, Course, Schedule, follow
 from neurotron.theory.one_step import coefficients
