@@ -14,6 +14,7 @@ from neurotron._check import InputError
 from neurotron.theory import course as module
 from neurotron.theory.course import Bounds, Course, Schedule, at_steps, follow
 from neurotron.theory.mean_path import MeanPath
+from neurotron.theory.one_step import best_step
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.rounding import Rounding
 
@@ -95,7 +96,7 @@ def test_every_step_adds_its_rounding_error(step_size):
     """By hand: two roots of mean squares, each with ϱ(η) = 1e-3 + 1e-2 η for weights at w*."""
     course = course_of(RECURSION, PATH, 6.0, Rounding(1e-3, 1e-2, 1e-4, 1e-5))
     found = bounds_of(course, step_size, 1)
-    eta = RECURSION.step_for(36.0) if step_size is None else step_size
+    eta = float(best_step(36.0, *RECURSION.numbers)) if step_size is None else step_size
     added = 1e-3 + 1e-2 * eta + 6.0 * (1e-4 + 1e-5 * eta)
     assert found.root[1] == pytest.approx(found.exact[1] + added, rel=1e-12)
     spread = eta * math.sqrt(14.0 * 36.0 + 0.85 * 6.0 + 0.017)

@@ -7,7 +7,7 @@ import pytest
 from tests.support.messages import says
 
 import neurotron as nt
-from neurotron.theory.one_step import bound_after
+from neurotron.theory.one_step import best_step, bound_after
 from neurotron.trainers.neuro_tron import ScheduledTron
 
 ATTACK = nt.attacks.Adaptive(bound=0.5, probability=0.3)
@@ -30,7 +30,7 @@ def test_a_schedule_takes_the_certificates_best_step_at_every_step(small_problem
     assert scheduled.start == pytest.approx(small_problem.initial_error() ** 2)
     delta, steps = scheduled.start, []
     for _ in range(50):
-        eta = scheduled.recursion.step_for(delta)
+        eta = float(best_step(delta, *scheduled.recursion.numbers))
         steps.append(eta)
         delta = float(bound_after(delta, eta, *scheduled.recursion.numbers))
     arms = [nt.Arm(nt.NeuroTron("scheduled"), ATTACK)]

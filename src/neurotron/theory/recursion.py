@@ -15,9 +15,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
-from neurotron.theory.one_step import best_step, decrease
+from neurotron.theory.one_step import decrease
 
 
 @dataclass(frozen=True)
@@ -80,9 +78,3 @@ class Recursion:
         if square <= 0.0:
             return math.inf
         return float(linear + math.sqrt(linear**2 + 4.0 * square * constant)) / (2.0 * square)
-
-    def step_for(self, delta: float) -> float:
-        """Return the step size that makes F(Δ) smallest at this Δ."""
-        with np.errstate(over="ignore", invalid="ignore"):
-            step = float(best_step(delta, *self.numbers))
-        return step if math.isfinite(step) else 0.0
