@@ -185,6 +185,11 @@ class Problem(Pickled):
         """Standard deviation of the honest noise that labels carry, as far as it is known."""
         return self.data.noise
 
+    @property
+    def noise_kurtosis(self) -> float:
+        """A stated bound on the kurtosis of this noise given x; inf if none is stated."""
+        return self.data.noise_kurtosis
+
     @cached_property
     def covariance(self) -> Array | None:
         """Σ = E[xxᵀ], (n, n), over rows according to their weights; None if it is infinite."""

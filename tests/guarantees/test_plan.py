@@ -188,14 +188,15 @@ def test_the_best_accuracy_could_not_be_one_percent_better():
 
 
 def test_one_step_less_does_not_reach_the_radius():
-    """So the steps that are found are exactly the fewest, of schedules and of constant steps."""
+    """So the steps are exactly the fewest, but for what fourth moments gain."""
     found = {}
     for number in range(120):
         question = random_question(number)
         if "steps" not in question.options and question.options["method"] == "sharp":
             promise = random_plan(number)
             if promise is not None and 0 < promise.steps <= 100_000:
-                found[number] = kept(promise._replace(steps=promise.steps - 1))
+                views = [view._replace(fourth=None) for view in promise.views]
+                found[number] = kept(promise._replace(views=views, steps=promise.steps - 1))
     assert len(found) > 10
     assert not any(found.values())
 

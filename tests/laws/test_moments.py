@@ -139,3 +139,22 @@ def test_correlated_non_normal_odd_moments_are_bounds_from_above():
         assert law.norm_moment(order, 4) <= room * (norms**order).mean()
     fourth = norms**4
     assert abs(law.norm_moment(4, 4) - fourth.mean()) <= 5 * fourth.std() / math.sqrt(1e5)
+
+
+@pytest.mark.parametrize(
+    "law", [nt.Normal(scale=2.0), nt.Uniform(scale=3.0), nt.Rademacher(scale=0.5)], ids=repr
+)
+def test_light_tailed_laws_have_no_moment_above_those_of_a_normal_law(law):
+    """By sums over their points and probabilities."""
+    assert law.light_tailed
+    x, mass = law.masses()
+    for p, normal in ((1, 1.0), (2, 3.0), (3, 15.0), (4, 105.0)):
+        moment = float(mass @ (x * law.unit) ** (2 * p)) / law.variance**p
+        assert moment <= normal * (1.0 + 1e-9)
+
+
+def test_other_laws_and_subclasses_are_not_known_to_be_light_tailed():
+    class Other(nt.Normal):
+        pass
+
+    assert not any(law.light_tailed for law in (nt.Laplace(), nt.StudentT(9.0), Other()))

@@ -301,12 +301,15 @@ def test_a_subclass_does_not_inherit_what_is_proved_for_one_law():
         *((UNIMODAL, known) for known in (
             stats.gennorm(beta=2.5), stats.cosine(), stats.semicircular(), stats.anglit(),
             stats.beta(2.0, 2.0, -0.5), stats.rdist(3.0), stats.uniform(-1.0, 2.0),
-            stats.triang(0.5, loc=-1.0, scale=2.0),
+            stats.triang(0.5, loc=-1.0, scale=2.0), stats.trapezoid(0.3, 0.7, -0.5),
+            stats.truncnorm(-1.0, 1.0), stats.genlogistic(1.0), stats.laplace_asymmetric(1.0),
+            stats.vonmises_line(0.3, scale=2.0), stats.tukeylambda(0.7), stats.tukeylambda(-0.2),
         )),
         *((1.0, unknown) for unknown in (
             stats.beta(0.5, 0.5, -0.5), stats.rdist(1.5), stats.dweibull(1.5), stats.dgamma(1.1),
             stats.arcsine(-0.5), stats.logistic(loc=1.0), stats.johnsonsu(0.3, 1.0),
-            stats.triang(0.3), stats.vonmises_line(1.0),
+            stats.triang(0.3), stats.vonmises_line(1.0, loc=0.5), stats.tukeylambda(1.5),
+            stats.norminvgauss(0.7, 0.2), stats.trapezoid(0.3, 0.6, -0.5),
         )),
     ],
     ids=lambda value: getattr(getattr(value, "dist", None), "name", None),
@@ -314,6 +317,41 @@ def test_a_subclass_does_not_inherit_what_is_proved_for_one_law():
 def test_the_factor_of_scipy_laws_is_the_smallest_that_is_known(distribution, factor):
     """A bimodal law, an asymmetric one and one that is on no list keep the factor 1."""
     assert nt.ScipyLaw(distribution).projection_factor(0.5) == pytest.approx(factor, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    "distribution",
+    [
+        stats.vonmises_line(1.5), stats.tukeylambda(0.7), stats.tukeylambda(-0.2),
+        stats.trapezoid(0.3, 0.7, -0.5), stats.trapezoid(0.2, 0.9), stats.truncnorm(-0.5, 2.0),
+        stats.genlogistic(2.5), stats.laplace_asymmetric(2.0),
+    ],
+    ids=lambda value: value.dist.name,
+)  # fmt: skip
+def test_densities_fall_on_both_sides_or_have_concave_logarithms_as_is_stated(distribution):
+    """On a grid of quantiles from 0.001 to 0.999."""
+    law = nt.ScipyLaw(distribution)
+    x = np.linspace(*distribution.ppf([0.001, 0.999]), 400)
+    density = distribution.pdf(x)
+    rises = np.diff(density) > 1e-9
+    assert law.unimodal
+    assert not (rises[1:] & ~rises[:-1]).any()
+    if law.log_concave:
+        assert (np.diff(np.log(density), 2) <= 1e-9).all()
+
+
+def test_a_law_of_ones_own_may_state_that_it_is_unimodal():
+    class Spread(nt.ProductLaw):
+        symmetric, variance, kurtosis, unimodal = True, 1.0, 3.0, True
+
+        def coordinates(self, u, v):
+            return (u + v - 1.0,)
+
+    class Other(Spread):
+        pass
+
+    assert Spread().projection_factor(0.5) == pytest.approx(UNIMODAL, rel=1e-9)
+    assert Other().projection_factor(0.5) == pytest.approx(1.0, rel=1e-9)
 
 
 def test_a_distribution_that_only_has_the_name_of_a_scale_mixture_is_not_one():

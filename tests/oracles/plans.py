@@ -15,13 +15,17 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 from mpmath import mp, mpf
+from tests.oracles.fourth_moments import fourth_moments
 from tests.oracles.problems import random_case
+from tests.oracles.recursions import course_of
 from tests.oracles.tables import random_rows
 
 import neurotron as nt
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.theorems import coordinates_of
 from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.course import Schedule, at_steps, sizes_of
+from neurotron.theory.fourth_moment import MOST_STEPS, FourthMoment, fourth_moment
 from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import sharp_constants
@@ -42,6 +46,7 @@ class View(NamedTuple):
     start: float
     unit: float
     shift: float
+    fourth: FourthMoment | None
 
 
 class Promise(NamedTuple):
@@ -146,12 +151,13 @@ def _views(question: Question, plan: nt.guarantees.Plan, *, predictions: bool) -
             continue
         moments = attack_moments(constants, problem, matrix, plain.weighting, budget, coordinates)
         unit = math.sqrt(constants.risk) if predictions else coordinates.shrinks
-        found.append(
-            View(
-                constants.recursion(moments, problem.noise, b),
-                constants.mean_path(moments, problem.noise, b), request.start, unit, request.shift,
-            )
+        path = constants.mean_path(moments, problem.noise, b)
+        fourth = fourth_moment(
+            problem, matrix, plain.weighting, path, moments, budget.probability or 0.0, b,
+            coordinates,
         )  # fmt: skip
+        recursion = constants.recursion(moments, problem.noise, b)
+        found.append(View(recursion, path, request.start, unit, request.shift, fourth))
     return found
 
 
@@ -161,7 +167,10 @@ def kept(promise: Promise) -> bool:
     if promise.theorem is not None:
         return _theorem1_kept(promise, promise.theorem)
     if promise.steps <= ITERATED:
-        return any(_iterated(promise, view, np.longdouble) for view in promise.views)
+        return any(
+            _iterated(promise, view, np.longdouble) or _by_fourth_moment(promise, view)
+            for view in promise.views
+        )
     if promise.step_size is not None:
         return any(_in_blocks(promise, view) for view in promise.views)
     return any(_iterated(promise, view, float) for view in promise.views)
@@ -197,6 +206,21 @@ def _iterated(promise: Promise, view: View, number: Any) -> bool:
 def _within(promise: Promise, view: View, delta: Any, path: Any, spread: Any) -> bool:
     fails = type(delta)(promise.fails)
     radius = min(np.sqrt(delta / fails), path + np.sqrt(spread / fails))
+    return bool(view.unit * (radius + view.shift) <= promise.radius)
+
+
+def _by_fourth_moment(promise: Promise, view: View) -> bool:
+    """Iterate U with 16 digits, from B and V."""
+    if view.fourth is None or promise.steps > MOST_STEPS:
+        return False
+    size: float | Schedule | None = promise.step_size
+    if size is None:
+        size = Schedule(*(promise.schedule or (view.recursion, view.start)))
+    course = course_of(view.recursion, view.path, math.sqrt(view.start))
+    known = at_steps(course, size, np.arange(promise.steps + 1))
+    etas = sizes_of(size, promise.steps)
+    u = fourth_moments(view.fourth, known.path, known.spread**2, etas, float)[-1]
+    radius = known.path[-1] + (u / promise.fails) ** 0.25
     return bool(view.unit * (radius + view.shift) <= promise.radius)
 
 

@@ -166,10 +166,11 @@ def test_a_random_start_needs_a_spread_of_its_own():
 
 
 class Tree(NamedTuple):
-    """Mean squared deviations from the mean path and its largest length after each step."""
+    """Deviations from the mean path, squared and to the fourth power, and its largest length."""
 
     spread: np.ndarray
     path: np.ndarray
+    fourth: np.ndarray
 
 
 def grow(case: SmallCase, away: np.ndarray, eta: float, steps: int, aim: str) -> Tree:
@@ -183,7 +184,7 @@ def grow(case: SmallCase, away: np.ndarray, eta: float, steps: int, aim: str) ->
     pull = gain * moves.T @ (case.inputs @ network.mean_gate.T) / len(moves)
     most = path_of(case).push * (1.0 + 1e-9)
     d, b, z, chances = away[None], away[None], np.zeros((1, len(away))), np.ones(1)
-    spread, path = [0.0], [float(np.linalg.norm(away))]
+    spread, path, fourth = [0.0], [float(np.linalg.norm(away))], [0.0]
     for _ in range(steps):
         left = case.left(d)
         aims = {"d": d, "b": b, "z": z}.get(aim)
@@ -202,8 +203,9 @@ def grow(case: SmallCase, away: np.ndarray, eta: float, steps: int, aim: str) ->
         chances = (chances[:, None] * likely).ravel()
         np.testing.assert_allclose(d, b + z, atol=1e-10 * (np.abs(d).max() + eta * size))
         spread.append(float(chances @ (z**2).sum(axis=1)))
+        fourth.append(float(chances @ (z**2).sum(axis=1) ** 2))
         path.append(float(np.linalg.norm(b, axis=1).max()))
-    return Tree(np.array(spread), np.array(path))
+    return Tree(np.array(spread), np.array(path), np.array(fourth))
 
 
 def _changes(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from typing import NamedTuple
 
@@ -54,6 +55,11 @@ class Data(Pickled, ABC):
     """w*, shape (r,); None if they are not known."""
     noise: float = 0.0
     """Standard deviation of the honest noise that labels carry, as far as it is known."""
+
+    @property
+    def noise_kurtosis(self) -> float:
+        """A stated bound on E[ζ⁴ | x]/E[ζ²]² for the noise ζ of a label; inf if none is stated."""
+        return math.inf
 
     def require_labels(self) -> None:
         """Refuse data that cannot be trained on because there are no labels."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from neurotron import _check
@@ -41,6 +42,11 @@ class Simulated(Data):
             weights = _check.array("true_weights", self.true_weights, ("r",))
             object.__setattr__(self, "true_weights", weights)
         object.__setattr__(self, "noise", _check.number("noise", self.noise, "[0, 1e70]"))
+
+    @property
+    def noise_kurtosis(self) -> float:
+        """3, as noise is normal; a subclass may have other noise and states its own number."""
+        return 3.0 if type(self) is Simulated else math.inf
 
     def __repr__(self) -> str:
         unknown = "" if self.true_weights is not None else ", without true weights"

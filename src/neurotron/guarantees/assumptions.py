@@ -9,7 +9,7 @@ import numpy as np
 
 from neurotron._types import Array
 from neurotron.data import Rows, Simulated
-from neurotron.guarantee import Assumption
+from neurotron.guarantee import Assumption, stated
 from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.coordinates import Coordinates
@@ -53,6 +53,19 @@ def labels(problem: Problem) -> list[Assumption]:
     allowed = looseness * label_rounding(problem.network, weights, data.X)
     text = "exact" if (off <= allowed).all() else f"they are off by up to {off.max():.3g}"
     return [Assumption(name, statement, text, "exact", text == "exact", remedy)]
+
+
+def noise(problem: Problem, *, by_fourth_moment: bool) -> Assumption:
+    """Return what is stated about honest noise, and whether the radius uses its fourth moment."""
+    heavy = "The radius uses no fourth moment, as constants are known only for linear images of "
+    heavy += (
+        "independent normal, uniform or random-sign coordinates, without weights, from a start "
+    )
+    heavy += "that is not random, and against attackers who see no more than their own sample."
+    if by_fourth_moment:
+        heavy = f"Its fourth moment is at most {problem.noise_kurtosis:g} times that squared."
+    spread = f"Honest noise has mean 0 and a variance of at most {problem.noise:.4g}², given x."
+    return stated("noise", f"{spread} {heavy}")
 
 
 def fit_of_table(fit: TableFit) -> Assumption:

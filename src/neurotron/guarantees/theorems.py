@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from neurotron import _check
+from neurotron._types import Array, Index
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import Budget
 from neurotron.engine.recording import recorded_steps
@@ -25,6 +26,7 @@ from neurotron.guarantees.assumptions import (
     finite_constant,
     labels,
     linear_or_parity,
+    noise,
     parity,
     positive_pull,
 )
@@ -33,7 +35,8 @@ from neurotron.guarantees.paper_certificate import certify_by_theorem1
 from neurotron.guarantees.request import Request
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
 from neurotron.theory.coordinates import ORIGINAL, Coordinates, for_predictions
-from neurotron.theory.course import Bounds, Course, Schedule, at_steps
+from neurotron.theory.course import Bounds, Course, Schedule, at_steps, rounded_up, sizes_of
+from neurotron.theory.fourth_moment import MOST_STEPS, FourthMoment, fourth_moment
 from neurotron.theory.leaky_gate import for_leaky_gate, has_leaky_gate
 from neurotron.theory.one_step import best_step
 from neurotron.theory.recursion import Recursion
@@ -184,6 +187,16 @@ class View:
             rounding, Bounds(error, stored, sure, random),
         )  # fmt: skip
 
+    def fourth(self, moments: AttackMoments, course: Course) -> FourthMoment | None:
+        """Return the recursion for fourth moments, None if it is not known or of no use."""
+        request, recursion = self.request, course.recursion
+        if request.random_start or recursion.push == 0.0 == recursion.constant:
+            return None
+        return fourth_moment(
+            request.problem, self.sensing, self.trainer.weighting, course.path, moments,
+            request.budget.probability or 0.0, request.batch_size, request.coordinates,
+        )  # fmt: skip
+
     def _hypotheses(self) -> list[Assumption]:
         request, trainer, constants = self.request, self.trainer, self.constants
         found = [
@@ -214,21 +227,29 @@ def certify_sharply(request: Request) -> Certificate:
     moments, course = view.against(request.attack)
     recursion, step_size = course.recursion, _step_size(view.trainer, course.recursion)
     settles = [] if isinstance(step_size, Schedule) else [_settles(recursion, step_size, request)]
+    fourth = view.fourth(moments, course)
+    if request.problem.noise > 0.0:
+        settles.append(noise(request.problem, by_fourth_moment=fourth is not None))
     record = recorded_steps("log", _shown(course, step_size, request.steps))
     bounds = at_steps(course, step_size, record)
     end = _end(course, step_size, bounds)
     last = end if request.steps is None else Bounds(*(part[-1] for part in bounds))
     clean = recursion.push == 0.0 == recursion.constant
+    radii = bounds.radius(request.delta, record, all_times=clean)
+    radius = float(last.radius(request.delta, record[-1]))
+    if fourth is not None:
+        radii = np.fmin(radii, _by_fourth_moment(fourth, course, step_size, record, request.delta))
+        radius = radius if request.steps is None else min(radius, float(radii[-1]))
     return request.certificate(
         "sharp",
         view.assumptions + settles,
         step_size=None if isinstance(step_size, Schedule) else step_size,
         weighting=view.trainer.weighting,
-        radius=float(last.radius(request.delta, record[-1])),
+        radius=radius,
         root_mean_square=float(last.root),
         at_steps=record,
         mean_square_bounds=squared(bounds.root),
-        radii=bounds.radius(request.delta, record, all_times=clean),
+        radii=radii,
         floor=float(end.root),
         limit=min(recursion.limit + course.least_rounding(1.0), float(end.root)),
         rounding=max(course.rounding.storage, float(last.root) - float(last.exact)),
@@ -241,6 +262,19 @@ def certify_sharply(request: Request) -> Certificate:
             "fastest": recursion.fastest,
         },
     )  # fmt: skip
+
+
+def _by_fourth_moment(
+    fourth: FourthMoment, course: Course, step_size: float | Schedule, record: Index, delta: float
+) -> Array:
+    """Return the radii from fourth moments at the steps of `record`; inf where none is known."""
+    most = min(int(record[-1]), MOST_STEPS)
+    etas = sizes_of(step_size, most)
+    known = at_steps(course, step_size, np.arange(most + 1))
+    rounding = course.rounded(etas, known.root[:-1])
+    radii = fourth.radii(known, etas, delta, rounding)
+    found = np.append(radii, math.inf)[np.minimum(record, most + 1)]
+    return np.asarray(np.where(np.isnan(found), math.inf, rounded_up(found, record)))
 
 
 def _settles(recursion: Recursion, step_size: float, request: Request) -> Assumption:

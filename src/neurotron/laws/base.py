@@ -144,12 +144,28 @@ class ProductLaw(Law):
         """
         return False
 
+    @property
+    def unimodal(self) -> bool:
+        """Whether a coordinate has a density that falls on both sides of one point.
+
+        It does if its logarithm is concave. Subclasses do not inherit any other statement.
+        """
+        return self.log_concave
+
+    @property
+    def light_tailed(self) -> bool:
+        """Whether E x⁴, E x⁶ and E x⁸ are at most those of a normal law of the same variance.
+
+        Subclasses do not inherit this statement, because it is about one law.
+        """
+        return False
+
     def projection_factor(self, share: float, *, tilted: bool = False) -> float:
         """Return κ with E|aᵀx| ≤ κ √(E x_1²) for all a with ‖a‖ ≤ 1 and a_j² ≤ `share`, rounded up.
 
         By Jensen's inequality κ is √(2/π) for scale mixtures of normals, and √3/2 for densities
-        that are symmetric and fall on both sides of 0, as those that are symmetric and have a
-        concave logarithm do. By the Cauchy–Schwarz inequality it is at most 1 for all laws.
+        that are symmetric and unimodal. By the Cauchy–Schwarz inequality it is at most 1 for all
+        laws.
         Subclasses do not inherit a smaller factor, because it is proved for one law.
 
         Parameters
@@ -159,13 +175,16 @@ class ProductLaw(Law):
         tilted
             Whether κ must also hold if the density is multiplied by e^{−s‖x‖²}, for every s ≥ 0.
         """
-        unimodal = self.symmetric and self.log_concave
+        unimodal = self.symmetric and self.unimodal
         factor = NORMAL if self.scale_mixture else UNIMODAL if unimodal else 1.0
         return factor * (1.0 + SLACK)
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
-        for name in ("scale_mixture", "variances", "log_concave", "projection_factor"):
+        for name in (
+            "scale_mixture", "variances", "log_concave", "unimodal", "light_tailed",
+            "projection_factor",
+        ):  # fmt: skip
             if name not in vars(cls):
                 setattr(cls, name, vars(ProductLaw)[name])
 

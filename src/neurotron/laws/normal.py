@@ -36,6 +36,7 @@ class Normal(ScaledLaw):
     kurtosis = 3.0
     scale_mixture = True
     log_concave = True
+    light_tailed = True
 
     @property
     def variance(self) -> float:

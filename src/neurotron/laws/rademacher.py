@@ -40,6 +40,7 @@ class Rademacher(ScaledLaw):
     """
 
     kurtosis = 1.0
+    light_tailed = True
 
     @property
     def variance(self) -> float:

@@ -24,9 +24,15 @@ LOG_CONCAVE = dict.fromkeys(
     (
         "norm", "laplace", "logistic", "hypsecant", "uniform", "triang", "semicircular", "cosine",
         "anglit", "expon", "gumbel_r", "gumbel_l", "halfnorm", "rayleigh", "maxwell",
+        "trapezoid", "genlogistic", "laplace_asymmetric",
     ), 0.0,
-) | {"gennorm": 1.0, "beta": 1.0, "rdist": 2.0}  # fmt: skip
+) | {"gennorm": 1.0, "beta": 1.0, "rdist": 2.0, "truncnorm": -math.inf}  # fmt: skip
 """Distributions of SciPy whose densities have concave logarithms, each with the smallest shape
+parameter for which they do."""
+
+
+UNIMODAL = {"vonmises": math.inf, "tukeylambda": 1.0}
+"""Other distributions of SciPy whose densities fall on both sides of 0, each with the largest shape
 parameter for which they do."""
 
 
@@ -114,6 +120,13 @@ class ScipyLaw(ProductLaw):
         """Whether its density is known to have a concave logarithm, as the logistic one has."""
         name, shapes = self._named
         return name in LOG_CONCAVE and min(shapes, default=math.inf) >= LOG_CONCAVE[name]
+
+    @cached_property
+    def unimodal(self) -> bool:
+        """Whether its density is known to fall on both sides of one point."""
+        name, shapes = self._named
+        listed = name in UNIMODAL and max(shapes) <= UNIMODAL[name]
+        return self.log_concave or listed
 
     @cached_property
     def _named(self) -> tuple[str, list[float]]:

@@ -38,6 +38,7 @@ class Uniform(ScaledLaw):
 
     kurtosis = 1.8
     log_concave = True
+    light_tailed = True
 
     @property
     def variance(self) -> float:

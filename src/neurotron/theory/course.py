@@ -26,7 +26,7 @@ from neurotron import _check
 from neurotron._types import Array, Index
 from neurotron.theory import one_step
 from neurotron.theory.mean_path import MeanPath
-from neurotron.theory.one_step import decrease
+from neurotron.theory.one_step import decrease, largest_factor
 from neurotron.theory.recursion import Recursion
 from neurotron.theory.rounding import Rounding
 
@@ -104,6 +104,20 @@ class Course:
         path = dataclasses.replace(self.path, push=0.0, linear=0.0, constant=0.0)
         recursion = dataclasses.replace(self.recursion, push=0.0, linear=0.0, constant=0.0)
         return Course(recursion, path, self.rounding, self.start)
+
+    def rounded(self, etas: Array, roots: Array) -> float:
+        """Return the most that rounding errors add up to in these steps, as a root mean square.
+
+        Before each step, that of the distance from w* is at most the one in `roots`.
+        """
+        storage, answers, farther_storage, farther_answers = self.rounding.numbers
+        added = storage + etas * answers + (farther_storage + etas * farther_answers) * roots
+        most = found = storage
+        factors = largest_factor(etas, self.path.low, self.path.high)
+        for factor, more in zip(factors.tolist(), added.tolist(), strict=True):
+            found = factor * found + more
+            most = max(most, found)
+        return most
 
     def least_rounding(self, delta: float) -> float:
         """Return the smallest radius in the long run that rounding errors alone leave, or less.
@@ -224,6 +238,17 @@ def _of_single_numbers() -> SimpleNamespace:
 
 
 PLAIN = _of_single_numbers()
+
+
+def sizes_of(step_size: float | Schedule, steps: int) -> Array:
+    """Return the sizes of the first steps."""
+    if not isinstance(step_size, Schedule):
+        return np.full(steps, step_size)
+    delta, own, found = step_size.start, step_size.recursion.numbers, list[float]()
+    for _ in range(steps):
+        found.append(PLAIN.best_step(delta, *own))
+        delta = PLAIN.bound_after(delta, found[-1], *own)
+    return np.array(found)
 
 
 def at_steps(course: Course, step_size: float | Schedule, record: Index) -> Bounds:
