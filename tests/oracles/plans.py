@@ -33,9 +33,7 @@ from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers.neuro_tron import ScheduledTron
 
 ITERATED = 200_000
-"""Plans of up to so many steps are iterated with 19 digits; longer ones in blocks or compiled."""
-BLOCKS, PART = 40_000, 1e-3
-"""Blocks of steps, and by which part an error falls in a block at most."""
+"""Plans of up to so many steps are iterated with 19 digits; longer ones with 16, compiled."""
 
 
 class View(NamedTuple):
@@ -171,8 +169,6 @@ def kept(promise: Promise) -> bool:
             _iterated(promise, view, np.longdouble) or _by_fourth_moment(promise, view)
             for view in promise.views
         )
-    if promise.step_size is not None:
-        return any(_in_blocks(promise, view) for view in promise.views)
     return any(_iterated(promise, view, float) for view in promise.views)
 
 
@@ -222,36 +218,6 @@ def _by_fourth_moment(promise: Promise, view: View) -> bool:
     u = fourth_moments(view.fourth, known.path, known.spread**2, etas, float)[-1]
     radius = known.path[-1] + (u / promise.fails) ** 0.25
     return bool(view.unit * (radius + view.shift) <= promise.radius)
-
-
-def _in_blocks(promise: Promise, view: View) -> bool:
-    """Iterate many steps of a constant size at once, with 19 digits and to the safe side.
-
-    Δ − F(Δ) is convex, so a tangent of it bounds Δ after any number of steps. In a block of steps,
-    V grows by at most what it would with the largest Δ of the block.
-    """
-    number = np.longdouble
-    p, q, d2, d1, d0, low, high = map(number, view.recursion.numbers)
-    least, most, push, v2, v1, v0 = map(number, dataclasses.astuple(view.path))
-    eta, left = number(promise.step_size), number(promise.steps)
-    gap = min(eta * least, 2 - eta * most, eta * most, 2 - eta * least)
-    delta = number(view.start)
-    path, spread, end = np.sqrt(delta), number(0), eta * push / gap
-    factor = max(abs(1 - eta * low), abs(1 - eta * high))
-    for block in range(BLOCKS):
-        s = np.sqrt(delta)
-        falls = eta * (p * delta - q * factor * s - eta * (d2 * delta + d1 * s + d0))
-        slope = eta * (p - eta * d2) - eta * (q * factor + eta * d1) / (2 * s)
-        size = left if block == BLOCKS - 1 else min(left, np.ceil(PART / max(slope, gap)))
-        after = delta + falls / slope * np.expm1(size * np.log1p(-slope))
-        added = eta * eta * (v2 * max(delta, after) + v1 * np.sqrt(max(delta, after)) + v0)
-        kept_part = np.exp(size * np.log1p(-gap))
-        path = end + kept_part * (path - end)
-        spread = kept_part**2 * spread - added * np.expm1(2 * size * np.log1p(-gap)) / (
-            gap * (2 - gap)
-        )
-        delta, left = after, left - size
-    return _within(promise, view, delta, path, spread)
 
 
 def _loop(

@@ -15,7 +15,7 @@ from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.guarantees.plan.models import SharpModel
 from neurotron.guarantees.plan.paper_model import PaperModel
 
-SMALLEST = -14.0
+SMALLEST = -15.0
 """The logarithm of the smallest step size that is tried, relative to the largest one."""
 SIZES, FEWER = 129, 17
 """Step sizes that are tried at once in each view."""
