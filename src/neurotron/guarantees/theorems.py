@@ -187,14 +187,16 @@ class View:
             rounding, Bounds(error, stored, sure, random),
         )  # fmt: skip
 
-    def fourth(self, moments: AttackMoments, course: Course) -> FourthMoment | None:
+    def fourth(
+        self, moments: AttackMoments, course: Course, probability: float
+    ) -> FourthMoment | None:
         """Return the recursion for fourth moments, None if it is not known or of no use."""
         request, recursion = self.request, course.recursion
         if request.random_start or recursion.push == 0.0 == recursion.constant:
             return None
         return fourth_moment(
             request.problem, self.sensing, self.trainer.weighting, course.path, moments,
-            request.budget.probability or 0.0, request.batch_size, request.coordinates,
+            probability, request.batch_size, request.coordinates,
         )  # fmt: skip
 
     def _hypotheses(self) -> list[Assumption]:
@@ -227,7 +229,7 @@ def certify_sharply(request: Request) -> Certificate:
     moments, course = view.against(request.attack)
     recursion, step_size = course.recursion, _step_size(view.trainer, course.recursion)
     settles = [] if isinstance(step_size, Schedule) else [_settles(recursion, step_size, request)]
-    fourth = view.fourth(moments, course)
+    fourth = view.fourth(moments, course, request.budget.probability or 0.0)
     if request.problem.noise > 0.0:
         settles.append(noise(request.problem, by_fourth_moment=fourth is not None))
     record = recorded_steps("log", _shown(course, step_size, request.steps))
@@ -238,7 +240,7 @@ def certify_sharply(request: Request) -> Certificate:
     radii = bounds.radius(request.delta, record, all_times=clean)
     radius = float(last.radius(request.delta, record[-1]))
     if fourth is not None:
-        radii = np.fmin(radii, _by_fourth_moment(fourth, course, step_size, record, request.delta))
+        radii = np.fmin(radii, by_fourth_moment(fourth, course, step_size, record, request.delta))
         radius = radius if request.steps is None else min(radius, float(radii[-1]))
     return request.certificate(
         "sharp",
@@ -264,7 +266,7 @@ def certify_sharply(request: Request) -> Certificate:
     )  # fmt: skip
 
 
-def _by_fourth_moment(
+def by_fourth_moment(
     fourth: FourthMoment, course: Course, step_size: float | Schedule, record: Index, delta: float
 ) -> Array:
     """Return the radii from fourth moments at the steps of `record`; inf where none is known."""

@@ -14,9 +14,11 @@ from neurotron.attacks import Attack
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.data import Rows
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.theorems import View
+from neurotron.guarantees.theorems import View, by_fourth_moment
+from neurotron.theory.attack_moments import AttackMoments
 from neurotron.theory.coordinates import Coordinates
 from neurotron.theory.course import MOST_FOLLOWED, Course, Schedule, follow
+from neurotron.theory.fourth_moment import MOST_STEPS
 from neurotron.theory.one_step import coefficients
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
@@ -69,9 +71,16 @@ class SharpModel:
         self.of_rows = isinstance(request.problem.data, Rows)
 
     def course(self, view: View, budget: Budget) -> Course:
-        """Return all bounds against a budget; the probability β(x) of a given attack is used."""
+        """Return all bounds against a budget."""
+        return self._against(view, budget)[1]
+
+    def _moments(self, view: View, budget: Budget) -> AttackMoments:
+        return self._against(view, budget)[0]
+
+    def _against(self, view: View, budget: Budget) -> tuple[AttackMoments, Course]:
+        """Return what is known against a budget; the probability β(x) of a given attack is used."""
         given = isinstance(self.attack, Attack) and budget != NO_ATTACK
-        return view.against(self.attack if given else budget)[1]
+        return view.against(self.attack if given else budget)
 
     def _unit(self, view: View) -> float:
         """Return the radius that is asked for when the one in the view's coordinates is 1."""
@@ -158,6 +167,24 @@ class SharpModel:
                 return First(done + row + 1, found)
             done += len(radii)
         return None
+
+    def sooner(self, budget: Budget, step_size: float, radius: float, steps: int) -> int:
+        """Return the first step at which fourth moments reach the radius, if that is sooner."""
+        if steps > MOST_STEPS:
+            return steps
+        size: float | Schedule = step_size
+        if self.schedules is not None:
+            own = self.course(self.seen[int(step_size)], budget)
+            size = Schedule(own.recursion, own.start.exact**2)
+        record = np.arange(steps + 1)
+        for view in self.seen:
+            course = self.course(view, budget)
+            fourth = view.fourth(self._moments(view, budget), course, budget.probability or 0.0)
+            if fourth is not None:
+                radii = by_fourth_moment(fourth, course, size, record, self.delta)
+                reached = self._unit(view) * (radii + self._shift(view, budget)) <= radius
+                steps = min(steps, int(reached.argmax())) if reached.any() else steps
+        return steps
 
     def _able(self, budget: Budget, sizes: Array, radius: float, most: int) -> Array:
         """Return which step sizes may reach a radius: some tend to more, some take too long."""

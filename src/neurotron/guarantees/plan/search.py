@@ -108,10 +108,8 @@ class Search:
         How far a guarantee reaches.
     budget
         The attacker's, without what is asked.
-    radius
-        ε, None if asked.
-    steps
-        The number of steps, None if asked.
+    radius, steps
+        ε and the number of steps; None for what is asked.
     """
 
     def __init__(
@@ -178,7 +176,8 @@ class Search:
                 f"that their rounding errors become too large.{self._floor} "
                 f"{_ask(self.model.easy(self.budget))}"
             )
-        return found
+        given = found.step_size, self.wanted, found.steps
+        return found._replace(steps=self.model.sooner(self.budget, *given))
 
     def radius(self) -> Found:
         """Find the smallest radius within the steps."""
