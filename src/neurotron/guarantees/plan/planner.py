@@ -112,8 +112,8 @@ def plan(
     finds the fewest steps, the smallest ε, or the largest θ or β for which ‖w − w*‖ ≤ ε holds with
     probability 1 − δ, and for which ε is not below what the attack can reach in the long run. It
     follows the bounds of many step sizes step by step, up to ten million steps, so the number of
-    steps is exact. Step sizes, θ and β are found without fourth moments; with these, the
-    steps of the best step size are counted. If nothing can be guaranteed, it raises `NotAchievable` with the
+    steps is exact. Step sizes, θ and β are found without fourth moments; with these, the steps of
+    the best step size are counted. If nothing can be guaranteed, it raises `NotAchievable` with the
     reason and what to ask instead.
 
     Parameters
