@@ -15,8 +15,7 @@ from research.tests.documents import PROOFS, assert_says
 
 import neurotron as nt
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.sharp_certificate import certify_sharply
-from neurotron.guarantees.theorems import certified
+from neurotron.guarantees.theorems import certified, certify_sharply
 from neurotron.lab.claims.model import tally
 from neurotron.solvers.rivals import least_squares
 

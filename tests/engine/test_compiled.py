@@ -26,6 +26,7 @@ from neurotron.attacks import AlternatingSign
 from neurotron.engine.compiled import program
 from neurotron.engine.compiled.cohort import obstacle
 from neurotron.networks.sensing import optimal
+from neurotron.theory.one_step import best_step, bound_after
 from neurotron.theory.recursion import Recursion
 from neurotron.trainers.neuro_tron import ScheduledTron
 
@@ -192,7 +193,10 @@ def test_a_diverging_arm_leaves_its_neighbours_alone(small_problem):
         alone = nt.simulate(small_problem, [arm], steps=300, batch_size=6)
         assert_same_bits(alone, together, [i])
         assert alone.stopped_at[0] == together.stopped_at[i]
-    bound = wild.recursion.iterate(50.0, together.stopped_at[4], None)[-1]
+    bound = 50.0
+    for _ in range(together.stopped_at[4]):
+        numbers = wild.recursion.numbers
+        bound = bound_after(bound, best_step(bound, *numbers), *numbers)
     assert together.state.memory[4][0] == pytest.approx(bound, rel=1e-9)
 
 

@@ -17,26 +17,23 @@ import numpy as np
 from mpmath import mp, mpf
 from tests.oracles.fourth_moments import fourth_moments
 from tests.oracles.problems import random_case
+from tests.oracles.recursions import course_of
 from tests.oracles.tables import random_rows
 
 import neurotron as nt
 from neurotron.guarantees.request import Request
 from neurotron.guarantees.theorems import coordinates_of
 from neurotron.theory.attack_moments import attack_moments
-from neurotron.theory.fourth_moment import FourthMoment, fourth_moment
-from neurotron.theory.mean_path import Deviation, MeanPath
-from neurotron.theory.one_step import best_step
-from neurotron.theory.recursion import EXACT_STEPS, Recursion
+from neurotron.theory.course import Schedule, at_steps, sizes_of
+from neurotron.theory.fourth_moment import MOST_STEPS, FourthMoment, fourth_moment
+from neurotron.theory.mean_path import MeanPath
+from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import sharp_constants
 from neurotron.theory.theorem1 import Theorem1
 from neurotron.trainers.neuro_tron import ScheduledTron
 
 ITERATED = 200_000
-"""Plans of up to so many steps are iterated with 19 digits."""
-FOLLOWED = 4 * 10**9
-"""Longer ones are iterated in blocks, or a schedule is checked by its integral or compiled."""
-BLOCKS, PART = 40_000, 1e-3
-"""Blocks of steps, and by which part an error falls in a block at most."""
+"""Plans of up to so many steps are iterated with 19 digits; longer ones with 16, compiled."""
 
 
 class View(NamedTuple):
@@ -110,14 +107,14 @@ def random_question(number: int) -> Question:
     return Question(problem, nt.Budget(theta_or_none, chance, scope), options)
 
 
-def random_plan(number: int) -> tuple[Promise | None, int]:
-    """Return plan `number` (None if it was refused as not achievable), and its evaluations."""
+def random_plan(number: int) -> Promise | None:
+    """Return plan `number`, None if it was refused as not achievable."""
     question = random_question(number)
     problem, options = question.problem, question.options
     try:
         plan = nt.plan(problem, question.budget, **options)
     except nt.NotAchievable:
-        return None, 0
+        return None
     wanted = plan.answer if plan.asked == "radius" else options["radius"]
     trainer, fails = plan.arm.trainer, float(1 - Fraction(repr(options["confidence"])))
     predictions = options["radius_of"] == "predictions"
@@ -130,10 +127,9 @@ def random_plan(number: int) -> tuple[Promise | None, int]:
     else:
         views = _views(question, plan, predictions=predictions)
     schedule = (trainer.recursion, trainer.start) if isinstance(trainer, ScheduledTron) else None
-    promise = Promise(
+    return Promise(
         views, theorem, start, wanted, fails, plan.steps, plan.certificate.step_size, schedule
     )
-    return promise, plan.evaluations
 
 
 def _views(question: Question, plan: nt.guarantees.Plan, *, predictions: bool) -> list[View]:
@@ -173,11 +169,6 @@ def kept(promise: Promise) -> bool:
             _iterated(promise, view, np.longdouble) or _by_fourth_moment(promise, view)
             for view in promise.views
         )
-    if promise.step_size is not None:
-        return any(_in_blocks(promise, view) for view in promise.views)
-    if any(_integrated(promise, view) for view in promise.views):
-        return True
-    assert promise.steps <= FOLLOWED, "too many steps to check"
     return any(_iterated(promise, view, float) for view in promise.views)
 
 
@@ -216,48 +207,17 @@ def _within(promise: Promise, view: View, delta: Any, path: Any, spread: Any) ->
 
 def _by_fourth_moment(promise: Promise, view: View) -> bool:
     """Iterate U with 16 digits, from B and V."""
-    if view.fourth is None or promise.steps > EXACT_STEPS:
+    if view.fourth is None or promise.steps > MOST_STEPS:
         return False
-    schedule, own = promise.schedule or (view.recursion, view.start)
-    if promise.step_size is None:
-        etas = best_step(schedule.iterate(own, promise.steps, None)[:-1], *schedule.numbers)
-    else:
-        etas = np.full(promise.steps, promise.step_size)
-    deltas = view.recursion.follow(view.start, etas)
-    known = view.path.follow(Deviation(math.sqrt(view.start), 0.0), deltas, etas)
-    u = fourth_moments(view.fourth, known.path, known.spread, etas, float)[-1]
+    size: float | Schedule | None = promise.step_size
+    if size is None:
+        size = Schedule(*(promise.schedule or (view.recursion, view.start)))
+    course = course_of(view.recursion, view.path, math.sqrt(view.start))
+    known = at_steps(course, size, np.arange(promise.steps + 1))
+    etas = sizes_of(size, promise.steps)
+    u = fourth_moments(view.fourth, known.path, known.spread**2, etas, float)[-1]
     radius = known.path[-1] + (u / promise.fails) ** 0.25
     return bool(view.unit * (radius + view.shift) <= promise.radius)
-
-
-def _in_blocks(promise: Promise, view: View) -> bool:
-    """Iterate many steps of a constant size at once, with 19 digits and to the safe side.
-
-    Δ − F(Δ) is convex, so a tangent of it bounds Δ after any number of steps. In a block of steps,
-    V grows by at most what it would with the largest Δ of the block.
-    """
-    number = np.longdouble
-    p, q, d2, d1, d0, low, high = map(number, view.recursion.numbers)
-    least, most, push, v2, v1, v0 = map(number, dataclasses.astuple(view.path))
-    eta, left = number(promise.step_size), number(promise.steps)
-    gap = min(eta * least, 2 - eta * most, eta * most, 2 - eta * least)
-    delta = number(view.start)
-    path, spread, end = np.sqrt(delta), number(0), eta * push / gap
-    factor = max(abs(1 - eta * low), abs(1 - eta * high))
-    for block in range(BLOCKS):
-        s = np.sqrt(delta)
-        falls = eta * (p * delta - q * factor * s - eta * (d2 * delta + d1 * s + d0))
-        slope = eta * (p - eta * d2) - eta * (q * factor + eta * d1) / (2 * s)
-        size = left if block == BLOCKS - 1 else min(left, np.ceil(PART / max(slope, gap)))
-        after = delta + falls / slope * np.expm1(size * np.log1p(-slope))
-        added = eta * eta * (v2 * max(delta, after) + v1 * np.sqrt(max(delta, after)) + v0)
-        kept_part = np.exp(size * np.log1p(-gap))
-        path = end + kept_part * (path - end)
-        spread = kept_part**2 * spread - added * np.expm1(2 * size * np.log1p(-gap)) / (
-            gap * (2 - gap)
-        )
-        delta, left = after, left - size
-    return _within(promise, view, delta, path, spread)
 
 
 def _loop(
@@ -291,49 +251,16 @@ def _compiled() -> Any:
     return numba.njit(_loop)
 
 
-def _integrated(promise: Promise, view: View) -> bool:
-    """∫ dΔ/h from ε²δ to Δ_1 is at most the steps: `Recursion.time` again, by quadrature."""
-    recursion = view.recursion
-    if promise.schedule is not None and promise.schedule != (recursion, view.start):
-        return False
-    p, q, d2, d1, d0, least, most = (mpf(value) for value in recursion.numbers)
-    low = (mpf(promise.radius) / mpf(view.unit) - mpf(view.shift)) * mp.sqrt(mpf(promise.fails))
-    high = mp.sqrt(mpf(view.start))
-
-    def decrease(s: mpf) -> mpf:
-        if promise.step_size is None:
-            eta = (p * s**2 - q * s) / (2 * (d2 * s**2 + (d1 - q * least) * s + d0))
-            eta = min(eta, 2 / (least + most)) if least + most > 0 else eta
-        else:
-            eta = mpf(promise.step_size)
-        factor = max(abs(1 - eta * least), abs(1 - eta * most))
-        return eta * (p * s**2 - q * factor * s - eta * (d2 * s**2 + d1 * s + d0))
-
-    edge = recursion.limit if promise.step_size is None else recursion.floor(promise.step_size)
-    gap = low - mpf(edge)
-    if gap <= 0:
-        return False
-
-    def integrand(y: mpf) -> mpf:
-        s = mpf(edge) + mp.exp(y)
-        return 2 * s * mp.exp(y) / decrease(s)
-
-    points = mp.linspace(mp.log(gap), mp.log(high - mpf(edge)), 12)
-    return bool(mp.quad(integrand, points) <= promise.steps)
-
-
 class Tally(NamedTuple):
-    """Of some plans: how many were made, how many keep their promise, and how hard they were."""
+    """Of some plans: how many were made, and which do not keep their promise."""
 
     made: int
     broken: list[int]
-    """The numbers of the plans that do not keep their promise."""
-    most_evaluations: int
 
 
 def tally(numbers: range) -> Tally:
     """Ask for random plans, and check those that can be made."""
     found = {number: random_plan(number) for number in numbers}
-    promises = {number: promise for number, (promise, _) in found.items() if promise is not None}
+    promises = {number: promise for number, promise in found.items() if promise is not None}
     broken = [number for number, promise in promises.items() if not kept(promise)]
-    return Tally(len(promises), broken, max(most for _, most in found.values()))
+    return Tally(len(promises), broken)

@@ -13,13 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import stats
+from tests.oracles.recursions import bounds_of, course_of
 
 import neurotron as nt
 from neurotron._types import Array, Index
 from neurotron.networks import sensing
 from neurotron.theory.attack_moments import attack_moments
-from neurotron.theory.long_run import deviations
-from neurotron.theory.mean_path import Deviation
 from neurotron.theory.sharp import SharpConstants, sharp_constants
 
 RECORDS = 10
@@ -222,7 +221,7 @@ def with_l2_halved(constants: SharpConstants) -> SharpConstants:
 def wrong(case: Case, measured: Measured, change: Change) -> Bounds:
     """Return what would be certified with constants that are wrong."""
     plain = dataclasses.replace(case.trainer, step_size=1.0)
-    start, noise, b = case.problem.initial_error() ** 2, case.problem.noise, case.batch_size
+    start, noise, b = case.problem.initial_error(), case.problem.noise, case.batch_size
     eta = None if case.trainer.step_size == "scheduled" else float(case.trainer.step_size)
     squares, radii = [], []
     for attack in measured.attacks:
@@ -231,13 +230,9 @@ def wrong(case: Case, measured: Measured, change: Change) -> Bounds:
         constants = change(sharp_constants(case.problem, matrix, trainer.weighting))
         seen = attack_moments(constants, case.problem, matrix, trainer.weighting, attack)
         recursion, path = (of(seen, noise, b) for of in (constants.recursion, constants.mean_path))
-        deltas = recursion.iterate(start, int(measured.steps[-1]), eta)
-        first = Deviation(math.sqrt(start), 0.0)
-        found = deviations(recursion, path, first, deltas, eta, measured.steps)
-        squares.append(deltas[measured.steps])
-        radii.append([
-            np.minimum(found.radius(delta), np.sqrt(squares[-1] / delta)) for delta in DELTAS
-        ])  # fmt: skip
+        found = bounds_of(course_of(recursion, path, start), eta, int(measured.steps[-1]))
+        squares.append(found.root[measured.steps] ** 2)
+        radii.append([found.radius(delta)[measured.steps] for delta in DELTAS])
     return Bounds(np.array(squares), np.array(radii))
 
 

@@ -7,10 +7,15 @@ from typing import NamedTuple
 import numpy as np
 
 from neurotron.theory.attack_moments import AttackMoments
-from neurotron.theory.mean_path import Deviation, MeanPath
+from neurotron.theory.course import Bounds, Course, Schedule, at_steps
+from neurotron.theory.mean_path import MeanPath
 from neurotron.theory.one_step import best_step, bound_after
 from neurotron.theory.recursion import Recursion
+from neurotron.theory.rounding import Rounding
 from neurotron.theory.sharp import SharpConstants
+
+EXACT = Rounding(storage=0.0, answers=0.0)
+"""Exact numbers, which have no rounding errors."""
 
 
 def random_recursion(draw: np.random.Generator) -> tuple[Recursion, MeanPath]:
@@ -32,6 +37,26 @@ def random_recursion(draw: np.random.Generator) -> tuple[Recursion, MeanPath]:
     return constants.recursion(moments, noise, b), constants.mean_path(moments, noise, b)
 
 
+def course_of(
+    recursion: Recursion,
+    path: MeanPath,
+    root: float,
+    rounding: Rounding = EXACT,
+    *,
+    random: bool = False,
+) -> Course:
+    """Return a course from a start whose error is at most `root`, surely or as a mean square."""
+    sure, spread = (0.0, root) if random else (root, 0.0)
+    return Course(recursion, path, rounding, Bounds(root, root, sure, spread))
+
+
+def bounds_of(course: Course, step_size: float | None, steps: int) -> Bounds:
+    """Return the bounds after 0, 1, … steps; with the schedule for the course if it is None."""
+    schedule = Schedule(course.recursion, float(course.start.exact) ** 2)
+    every = np.arange(steps + 1)
+    return at_steps(course, schedule if step_size is None else step_size, every)
+
+
 class Followed(NamedTuple):
     """Δ, B and V after some numbers of steps, one row for each and one column per recursion."""
 
@@ -42,13 +67,12 @@ class Followed(NamedTuple):
 
 def follow_all(
     pairs: list[tuple[Recursion, MeanPath]],
-    start: Deviation,
     deltas: np.ndarray,
     etas: np.ndarray | None,
     record: list[int],
     rounding: np.ndarray,
 ) -> Followed:
-    """Follow Δ, B and V of many recursions step by step; with their schedules if `etas` is None.
+    """Follow Δ, B and V of many recursions from sure starts; with schedules if `etas` is None.
 
     `rounding` is what rounding errors add to √Δ, for each recursion.
     """
@@ -56,7 +80,7 @@ def follow_all(
     low, high, push, square, linear, constant = np.array(
         [[p.low, p.high, p.push, p.square, p.linear, p.constant] for _, p in pairs]
     ).T
-    delta, (path, spread) = deltas, start
+    delta, path, spread = deltas, np.sqrt(deltas), np.zeros(len(pairs))
     found = []
     for step in range(record[-1] + 1):
         if step in record:

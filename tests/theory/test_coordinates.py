@@ -10,8 +10,6 @@ import pytest
 import neurotron as nt
 from neurotron.theory.attack_moments import attack_moments
 from neurotron.theory.coordinates import Coordinates, for_predictions, output_form
-from neurotron.theory.one_step import best_step, bound_after
-from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import sharp_constants
 
 LAWS = {
@@ -126,17 +124,3 @@ def test_norms_of_both_directions_are_not_understated():
     assert new.stretches >= np.sqrt(values[-1])
     assert new.shrinks >= 1.0 / np.sqrt(values[0])
     np.testing.assert_allclose(new.forward @ new.back, np.eye(2), atol=1e-12)
-
-
-def test_steps_of_another_schedule_are_followed_one_by_one():
-    mine = Recursion(1.0, 0.3, 4.0, 0.2, 0.5, 0.3, 0.9)
-    other = Recursion(1.5, 0.1, 9.0, 0.1, 0.2)
-    own = other.iterate(20.0, 60, None)
-    etas = best_step(own[:-1], *other.numbers)
-    deltas = [7.0]
-    for eta in etas:
-        deltas.append(float(bound_after(deltas[-1], eta, *mine.numbers)))
-    np.testing.assert_allclose(mine.follow(7.0, etas), deltas, rtol=1e-12)
-    more = mine.follow(7.0 * (1.0 + 1e-7) ** 2, etas)
-    grown = np.diff(np.log(np.sqrt(more) - np.sqrt(deltas)))
-    assert (np.exp(grown) <= mine.slopes(np.array(deltas), etas) * (1.0 + 1e-6)).all()

@@ -15,8 +15,11 @@ from tests.theory.test_mean_path import grow, worst_chances
 
 import neurotron as nt
 from neurotron.theory.attack_moments import attack_moments
+from neurotron.theory.course import Bounds
 from neurotron.theory.fourth_moment import FourthMoment, fourth_moment
-from neurotron.theory.mean_path import Deviation, MeanPath
+from neurotron.theory.mean_path import MeanPath
+from neurotron.theory.one_step import bound_after
+from neurotron.theory.recursion import Recursion
 from neurotron.theory.sharp import sharp_constants
 
 SIGMAS = 5.0
@@ -46,6 +49,32 @@ def changed(fourth: FourthMoment, **factors: float) -> FourthMoment:
 
 
 # ---- where it is known ---------------------------------------------------------------------------
+
+
+def known_as(path: np.ndarray, variance: np.ndarray) -> Bounds:
+    """Return B and V as bounds after 0, 1, … steps."""
+    return Bounds(np.nan, np.nan, path, np.sqrt(variance))
+
+
+def deltas_of(recursion: Recursion, start: float, etas: np.ndarray) -> np.ndarray:
+    """Return Δ after 0, 1, … steps."""
+    found = [start]
+    for eta in etas:
+        found.append(float(bound_after(found[-1], eta, *recursion.numbers)))
+    return np.array(found)
+
+
+def known_after(fourth: FourthMoment, start: float, deltas: np.ndarray, etas: np.ndarray) -> Bounds:
+    """Return B and V after 0, 1, … steps, as docs/theory.md states them."""
+    path, b, v, found = fourth.path, start, 0.0, [(start, 0.0)]
+    for delta, eta in zip(deltas, etas, strict=False):
+        f = max(abs(1.0 - eta * path.low), abs(1.0 - eta * path.high))
+        b, v = (
+            f * b + eta * path.push,
+            f**2 * v + eta**2 * (path.square * delta + path.linear * delta**0.5 + path.constant),
+        )
+        found.append((b, v))
+    return known_as(*np.array(found).T)
 
 
 def test_no_fourth_moment_is_known_for_other_inputs():
@@ -190,7 +219,7 @@ def test_a_large_batch_of_noise_is_nearly_normal(b):
     """One step from the true weights: the mean of b signs has the fourth moment (3b − 2)/b³."""
     problem = nt.Problem.draw(nt.networks.linear(1), nt.Rademacher(), noise=1.0)
     fourth = of_problem(problem, batch_size=b)
-    u = fourth.follow(Deviation(np.zeros(2), np.zeros(2)), np.ones(1))[-1]
+    u = fourth.follow(known_as(np.zeros(2), np.zeros(2)), np.ones(1))[-1]
     one = of_problem(problem)
     assert fourth.single_disturbed == pytest.approx(one.single_disturbed / b**0.75, rel=1e-12)
     exact = fourth_powers([-1.0, 1.0], [0.5, 0.5], b) / b**4
@@ -209,8 +238,8 @@ def test_the_recursion_is_the_product_of_its_polynomials():
         path = MeanPath(low, low + more, push, *v)
         fourth = FourthMoment(path, *draw.lognormal(size=4))
         etas = draw.lognormal(-2.0, 1.0, 30)
-        known = Deviation(draw.lognormal(size=31), draw.lognormal(size=31))
-        exact = fourth_moments(fourth, known.path, known.spread, etas)
+        known = known_as(draw.lognormal(size=31), draw.lognormal(size=31))
+        exact = fourth_moments(fourth, known.path, known.spread**2, etas)
         np.testing.assert_allclose(fourth.follow(known, etas), np.array(exact, float), rtol=1e-12)
 
 
@@ -225,7 +254,7 @@ def test_an_update_that_is_skewed_against_the_deviation_is_covered(rare):
     ratios = []
     for first in (0.1, 0.3, 1.0):  # the size of the first step, and 1 is that of the second one
         etas = np.array([first, 1.0])
-        known = Deviation(np.zeros(3), first**2 * v * np.array([0.0, 1.0, 0.0]))
+        known = known_as(np.zeros(3), first**2 * v * np.array([0.0, 1.0, 0.0]))
         z = 0.5 * first * math.sqrt(v)
         exact = z**4 + 6.0 * z**2 * v + 4.0 * z * third + whole
         ratios.append(exact / fourth.follow(known, etas)[-1])
@@ -247,10 +276,9 @@ def test_no_course_of_random_signs_exceeds_the_fourth_moment():
             continue
         away = draw.standard_normal(len(case.centre)) * draw.choice([0.0, 0.3, 3.0])
         eta = draw.choice([0.05, 0.3, 1.0]) / case.constants().L1
-        deltas = np.full(steps + 1, float(away @ away))
-        case.recursion().fill_in_python(deltas, eta)
         etas = np.full(steps, eta)
-        known = fourth.path.follow(Deviation(float(np.linalg.norm(away)), 0.0), deltas, etas)
+        deltas = deltas_of(case.recursion(), float(away @ away), etas)
+        known = known_after(fourth, float(np.linalg.norm(away)), deltas, etas)
         u = fourth.follow(known, etas)
         for aim in ("d", "z", "b", "residual")[: 4 if case.bound else 1]:
             tree = grow(case, away, eta, steps, aim)
@@ -271,11 +299,9 @@ def test_no_adaptive_attack_leaves_the_radius_more_often_than_it_may():
         fourth = of_problem(problem, case.attack, 1, case.sensing)
         steps, start = int(draw.integers(1, 6)), draw.choice([0.0, 0.5, -2.0, 5.0])
         eta = draw.choice([0.05, 0.3, 1.0, 1.5]) / case.constants().L1
-        means, etas = np.full(steps + 1, start**2), np.full(steps, eta)
-        case.recursion().fill_in_python(means, eta)
-        radii = np.array([
-            fourth.radii(abs(start), means, etas, delta, 0.0)[-1] for delta in deltas
-        ])  # fmt: skip
+        etas = np.full(steps, eta)
+        known = known_after(fourth, abs(start), deltas_of(case.recursion(), start**2, etas), etas)
+        radii = np.array([fourth.radii(known, etas, delta, 0.0)[-1] for delta in deltas])
         found.append((worst_chances(case, start, eta, steps, radii) / deltas).max())
     assert max(found) <= 1.0
     assert max(found) > 0.2
@@ -301,7 +327,7 @@ def part_of_bound(size: int, attacked: bool, **factors: float) -> float:
     path, etas = dataclasses.replace(fourth.path, push=0.0), np.full(STEPS, ETA)
     fourth = dataclasses.replace(fourth, path=path)
     spread = size * ETA**2 * np.arange(STEPS + 1.0)
-    u = changed(fourth, **factors).follow(Deviation(0.0 * spread, spread), etas)[-1]
+    u = changed(fourth, **factors).follow(known_as(0.0 * spread, spread), etas)[-1]
     alone, together = (5.0 if attacked else 1.0) * size**2, size**2 + 2.0 * size
     return ETA**4 * (STEPS * alone + STEPS * (STEPS - 1.0) * together) / u
 
@@ -328,22 +354,26 @@ def test_rare_noise_needs_a_kurtosis_that_is_stated(kurtosis, exceeded):
 
     data = Rare(nt.Rademacher(), np.ones(1), 1.0)
     fourth = of_problem(nt.Problem(nt.networks.linear(1), data))
-    radius = fourth.radii(0.0, np.zeros(2), np.ones(1), 0.009, 0.0)[-1]
+    start = known_after(fourth, 0.0, np.zeros(2), np.ones(1))
+    radius = fourth.radii(start, np.ones(1), 0.009, 0.0)[-1]
     assert (radius < 10.0) == exceeded  # one step of size 1 leaves it with probability 0.01
     if not exceeded:
         halved = changed(fourth, single_disturbed=0.5)
-        assert halved.radii(0.0, np.zeros(2), np.ones(1), 0.0099, 0.0)[-1] < 10.0
+        assert halved.radii(start, np.ones(1), 0.0099, 0.0)[-1] < 10.0
 
 
 def test_rounding_errors_are_added_to_the_radius():
     problem = nt.Problem.draw(nt.networks.linear(2), nt.Normal(), noise=0.1, seed=1)
     fourth, etas, deltas = of_problem(problem), np.full(100, 0.1), np.full(101, 0.01)
-    plain, rounded = (fourth.radii(0.1, deltas, etas, 0.05, e)[-1] for e in (0.0, 1e-9))
+    known = known_after(fourth, 0.1, deltas, etas)
+    plain, rounded = (fourth.radii(known, etas, 0.05, e)[-1] for e in (0.0, 1e-9))
     assert plain + 1e-9 * math.sqrt(100 / (0.05 * 1e-4)) <= rounded <= plain + 1e-4
 
 
 def test_a_bound_that_overflows_is_none():
     problem = nt.Problem.draw(nt.networks.linear(2), nt.Normal(), noise=1.0, seed=1)
     fourth, etas = of_problem(problem), np.full(500, 10.0)
-    radii = fourth.radii(1.0, np.full(501, 1e200), etas, 0.05, 0.0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        known = known_after(fourth, 1.0, np.full(501, 1e200), etas)
+    radii = fourth.radii(known, etas, 0.05, 0.0)
     assert not math.isfinite(radii[-1])

@@ -8,10 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from tests.oracles.recursions import bounds_of, course_of
 from tests.oracles.small_laws import SmallCase, law_case, random_law_case, samples, signs
 
 import neurotron as nt
-from neurotron.theory.mean_path import Deviation, MeanPath
+from neurotron.theory.course import Bounds as Known
+from neurotron.theory.mean_path import MeanPath
+from neurotron.theory.one_step import largest_factor
 
 DELTAS = np.geomspace(0.01, 0.9, 25)
 
@@ -22,29 +25,25 @@ def path_of(case: SmallCase) -> MeanPath:
 
 
 class Bounds(NamedTuple):
-    """The recursion for B and V of a case, with the bounds Δ that it needs."""
+    """The recursions of a case from a start whose mean square is `delta`."""
 
-    path: MeanPath
+    case: SmallCase
+    delta: float
     eta: float
-    deltas: np.ndarray
+    steps: int
 
-    @classmethod
-    def of(cls, case: SmallCase, delta: float, eta: float, steps: int) -> Bounds:
-        deltas = np.full(steps + 1, delta)
-        case.recursion().fill_in_python(deltas, eta)
-        return cls(path_of(case), eta, deltas)
+    def follow(self, *, random: bool = False, **changed: float) -> Known:
+        """Return all bounds after 0, 1, … steps, with some numbers of the path multiplied."""
+        path = path_of(self.case)
+        numbers = {name: factor * getattr(path, name) for name, factor in changed.items()}
+        path = dataclasses.replace(path, **numbers)
+        course = course_of(self.case.recursion(), path, self.delta**0.5, random=random)
+        return bounds_of(course, self.eta, self.steps)
 
-    def follow(self, start: Deviation, **changed: float) -> Deviation:
-        """Return B and V after 0, 1, … steps, with some numbers of the path multiplied."""
-        numbers = {name: factor * getattr(self.path, name) for name, factor in changed.items()}
-        path = dataclasses.replace(self.path, **numbers)
-        return path.follow(start, self.deltas, np.full(len(self.deltas) - 1, self.eta))
-
-    def radii(self, start: Deviation, path: float = 1.0, spread: float = 1.0) -> np.ndarray:
+    def radii(self, path: float = 1.0, spread: float = 1.0, *, random: bool = False) -> np.ndarray:
         """Return the radii after the last step for all `DELTAS`, with B and V multiplied."""
-        end = self.follow(start)
-        last = Deviation(path * end.path[-1], spread * end.spread[-1])
-        return np.array([last.radius(delta) for delta in DELTAS])
+        end = self.follow(random=random)
+        return path * end.path[-1] + (spread / DELTAS) ** 0.5 * end.spread[-1]
 
 
 # ---- all adaptive attacks on one weight ----------------------------------------------------------
@@ -105,8 +104,7 @@ def courses() -> list[Course]:
 def excess(course: Course, **changed: float) -> float:
     """Return the largest P(|w − w*| > radius)/δ, with B and V multiplied by some factor."""
     case, start, eta, steps = course
-    bounds = Bounds.of(case, start**2, eta, steps)
-    radii = bounds.radii(Deviation(abs(start), 0.0), **changed)
+    radii = Bounds(case, start**2, eta, steps).radii(**changed)
     return float((worst_chances(case, start, eta, steps, radii) / DELTAS).max())
 
 
@@ -137,15 +135,15 @@ def test_the_bound_on_the_path_is_attained_by_a_steady_push(eta):
         kept = (1.0 - eta) * d
         d = kept + eta * 2.0 * (1.0 if kept >= 0.0 else -1.0)
         exact.append(abs(d))
-    end = Bounds.of(case, 9.0, eta, 200).follow(Deviation(3.0, 0.0))
+    end = Bounds(case, 9.0, eta, 200).follow()
     np.testing.assert_allclose(end.path, exact, rtol=1e-8)
 
 
 def test_a_halved_push_is_exceeded_with_certainty():
     """After 200 small steps the weights are at B for sure, far outside of the wrong radius."""
-    bounds = Bounds.of(one_weight(2.0, 1.0), 0.0, 0.01, 200)
-    right, wrong = (bounds.follow(Deviation(0.0, 0.0), push=factor) for factor in (1.0, 0.5))
-    assert right.path[-1] > 1.2 * Deviation(wrong.path[-1], wrong.spread[-1]).radius(0.5)
+    bounds = Bounds(one_weight(2.0, 1.0), 0.0, 0.01, 200)
+    right, wrong = (bounds.follow(push=factor) for factor in (1.0, 0.5))
+    assert right.path[-1] > 1.2 * (wrong.path[-1] + wrong.spread[-1] / 0.5**0.5)
 
 
 # ---- a random start ------------------------------------------------------------------------------
@@ -155,15 +153,13 @@ def test_a_random_start_needs_a_spread_of_its_own():
     """‖d₁‖² is 10 with probability 0.1, else 0, so that Δ₁ = 1."""
     case, eta, steps = one_weight(0.1, 0.1), 0.01, 3
 
-    bounds = Bounds.of(case, 1.0, eta, steps)
-
-    def too_often(start: Deviation) -> bool:
-        radii = bounds.radii(start)
+    def too_often(*, random: bool) -> bool:
+        radii = Bounds(case, 1.0, eta, steps).radii(random=random)
         far, near = (worst_chances(case, d, eta, steps, radii) for d in (10.0**0.5, 0.0))
         return bool((0.1 * far + 0.9 * near > DELTAS).any())
 
-    assert not too_often(Deviation(0.0, 1.0))
-    assert too_often(Deviation(1.0, 0.0))
+    assert not too_often(random=True)
+    assert too_often(random=False)
 
 
 # ---- trees of two weights ------------------------------------------------------------------------
@@ -242,12 +238,12 @@ class Grown(NamedTuple):
     @classmethod
     def of(cls, case: SmallCase, away: np.ndarray, eta: float, steps: int, aim: str) -> Grown:
         tree = grow(case, away, eta, steps, aim)
-        return cls(tree, Bounds.of(case, float(away @ away), eta, steps), case.batch_aware)
+        return cls(tree, Bounds(case, float(away @ away), eta, steps), case.batch_aware)
 
     def ratios(self, **changed: float) -> np.ndarray:
         """Return E‖Z‖²/V and ‖b‖/B at their largest, with some numbers multiplied."""
-        end = self.bounds.follow(Deviation(self.tree.path[0], 0.0), **changed)
-        pairs = ((self.tree.spread, end.spread), (self.tree.path, end.path))
+        end = self.bounds.follow(**changed)
+        pairs = ((self.tree.spread, end.spread**2), (self.tree.path, end.path))
         return np.array([(exact / np.maximum(bound, 1e-20))[1:].max() for exact, bound in pairs])
 
 
@@ -308,16 +304,13 @@ def test_the_gap_is_what_the_factor_lacks_to_one():
         low, more = draw.uniform(-0.5, 1.0), draw.exponential()
         path = MeanPath(low, low + more, 0.0, 0.0, 0.0, 0.0)
         eta = draw.exponential()
-        assert path.gap(eta) == pytest.approx(1.0 - path.factor(eta), abs=1e-13)
+        assert path.gap(eta) == pytest.approx(1.0 - largest_factor(eta, low, path.high), abs=1e-13)
     assert MeanPath(0.5, 0.6, 0.0, 0.0, 0.0, 0.0).gap(1e-20) == 0.5e-20
 
 
 def test_the_limit_of_the_path_is_where_pull_and_push_balance():
     path = path_of(one_weight(2.0, 0.3, leak=0.5))
     assert path.limit == pytest.approx(2.0 * 0.3 / 0.75, rel=1e-9)
-    assert path.factor(0.1) * path.limit + 0.1 * path.push == pytest.approx(path.limit, rel=1e-9)
+    kept = largest_factor(0.1, path.low, path.high) * path.limit
+    assert kept + 0.1 * path.push == pytest.approx(path.limit, rel=1e-9)
     assert MeanPath(-0.1, 1.0, 0.3, 0.0, 0.0, 0.0).limit == np.inf
-
-
-def test_rounding_errors_are_divided_by_the_root_of_delta():
-    assert Deviation(1.0, 4.0).radius(0.25, rounding=0.5) == 1.0 + (2.0 + 0.5) / 0.5

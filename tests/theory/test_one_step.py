@@ -368,12 +368,3 @@ def test_the_best_step_needs_its_cap():
     after = bound_after(deltas, uncapped, *numbers)
     assert (after / smallest_of_all(deltas, numbers)).max() > 1.1
     assert (uncapped > best_step(deltas, *numbers)).mean() > 0.02
-
-
-def test_no_step_of_a_schedule_is_longer_than_the_longest():
-    draw, roots = np.random.default_rng(24), np.geomspace(1.0, 1e16, 4000)
-    for _ in range(200):
-        recursion, _ = random_recursion(draw)
-        deltas = ((recursion.limit or 1e-3) * roots) ** 2
-        steps = best_step(deltas, *recursion.numbers)
-        assert 0.99 * recursion.longest_step <= steps.max() <= recursion.longest_step * (1.0 + 1e-9)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import neurotron as nt
-from neurotron.theory.rounding import LEAST, UNIT, Rounding
+from neurotron.theory.rounding import LEAST, UNIT
 
 
 def nearly_cancelling(epsilon: float) -> nt.FilterNetwork:
@@ -59,7 +59,7 @@ def test_a_floor_of_storing_weights_alone_would_be_broken(epsilon):
     assert measured(problem) > 10.0 * stored
     if epsilon == 1e-6:  # the numbers of docs/theory.md
         found = [measured(problem), stored, certificate.floor]
-        np.testing.assert_allclose(found, [4e-11, 6e-16, 8e-7], rtol=0.15)
+        np.testing.assert_allclose(found, [4e-11, 6e-16, 2.6e-7], rtol=0.15)
 
 
 def test_no_radius_is_below_the_floor_however_many_steps(small_problem):
@@ -176,7 +176,7 @@ def test_no_plan_promises_what_rounding_may_spoil(method):
     assert 1e-16 < nearest < 1e-8
     found = nt.plan(problem, None, radius=1.05 * nearest, **options)
     assert found.certificate.radius <= 1.05 * nearest
-    best = nt.plan(problem, None, steps=10**9, **options).certificate
+    best = nt.plan(problem, None, steps=10**6, **options).certificate
     assert nearest <= 1.001 * best.radius
     assert best.radius <= 2.0 * nearest
     with pytest.raises(nt.NotAchievable, match="floating point is not certain"):
@@ -206,10 +206,3 @@ def test_a_measured_error_is_never_zero():
     certificate = certify(problem, method="measured", steps=3, confidence=0.7)
     assert 4.0 * UNIT <= certificate.radius < 1e-14
     assert "≤ 0 " not in str(certificate)
-
-
-def test_rounding_adds_up_step_by_step_to_its_floor():
-    rounding = Rounding(storage=1e-16, answers=0.0, pull=1.0, square=1.0)
-    roots, steps = np.full(4, 1.0), np.array([0, 1, 5, 10**6])
-    added = rounding.added(roots, steps, 0.5, 0.5, 0.0)
-    np.testing.assert_allclose(added, [1e-16, 1e-16, 5e-16, 8e-16])

@@ -18,6 +18,7 @@ from neurotron._streams import Stream
 from neurotron.data.base import draw_inputs
 from neurotron.networks import sensing
 from neurotron.theory.attack_moments import AttackMoments, attack_moments
+from neurotron.theory.one_step import bound_after
 from neurotron.theory.sharp import sharp_constants
 
 DRAWS = 200_000
@@ -318,7 +319,7 @@ def test_seeing_the_batch_is_never_less_for_an_attacker():
     by_hand = alone + cross * (tau * s1 + 2.0 * tau * 0.2 * s0)
     assert ones["batch"].constant == pytest.approx(by_hand, rel=1e-12)
     for delta in (1e-3, 1.0, 10.0):
-        query, batch = (r.after(delta, [1], 0.01)[0] for r in ones.values())
+        query, batch = (bound_after(delta, 0.01, *r.numbers) for r in ones.values())
         assert query < batch
 
 

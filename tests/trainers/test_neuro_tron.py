@@ -7,6 +7,7 @@ import pytest
 from tests.support.messages import says
 
 import neurotron as nt
+from neurotron.theory.one_step import best_step, bound_after
 from neurotron.trainers.neuro_tron import ScheduledTron
 
 ATTACK = nt.attacks.Adaptive(bound=0.5, probability=0.3)
@@ -29,9 +30,9 @@ def test_a_schedule_takes_the_certificates_best_step_at_every_step(small_problem
     assert scheduled.start == pytest.approx(small_problem.initial_error() ** 2)
     delta, steps = scheduled.start, []
     for _ in range(50):
-        eta = scheduled.recursion.step_for(delta)
+        eta = float(best_step(delta, *scheduled.recursion.numbers))
         steps.append(eta)
-        delta = float(scheduled.recursion.after(delta, [1], eta)[0])
+        delta = float(bound_after(delta, eta, *scheduled.recursion.numbers))
     arms = [nt.Arm(nt.NeuroTron("scheduled"), ATTACK)]
     run = nt.simulate(small_problem, arms, steps=50, batch_size=8, record="all")
     weights = small_problem.initial_weights

@@ -16,16 +16,8 @@ from neurotron.attacks.budget import Budget
 from neurotron.guarantee import Guarantee
 from neurotron.trainers import Arm, NeuroTron, Trainer
 
-ROUNDING = 1e-9
-"""A radius is rounded up by this part: more than the rounding errors of a million steps."""
-
 DISTANCES = ("radius", "radii", "root_mean_square", "initial_error", "floor", "limit")
 """Numbers that grow by as much as the centre is away from where it was."""
-
-
-def by_markov(roots: Any, delta: float) -> Any:
-    """Return ε with √E‖w − w*‖² ≤ ε√δ, by Markov's inequality P(‖w − w*‖ > ε) ≤ δ."""
-    return roots / math.sqrt(delta) * (1.0 + ROUNDING)
 
 
 def no_advice(radius: float) -> str:

@@ -170,7 +170,8 @@ def _measure(request: Request, seed: int) -> Certificate:
         raise _check.InputError("the method 'measured' needs the problem's `true_weights`")
     runs = [_run(request, seed, number) for number in range(count)]
     errors = np.array([run.errors[0] for run in runs])
-    resolved = Rounding.of(request.problem, request.initial_error, 0.0, 1.0, 1.0).storage
+    rounding = Rounding.of(request.problem, request.initial_error, 0.0)
+    resolved = rounding.within(request.initial_error).storage
     errors = np.maximum(errors, ULPS * resolved)
     return dataclasses.replace(
         request.certificate("measured", []),

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from neurotron import _check
+from neurotron._types import Array, Index
 from neurotron.engine.recording import recorded_steps
 from neurotron.guarantee import Assumption
 from neurotron.guarantees.assumptions import (
@@ -16,8 +17,9 @@ from neurotron.guarantees.assumptions import (
     parity,
     positive_pull,
 )
-from neurotron.guarantees.certificate import Certificate, by_markov
+from neurotron.guarantees.certificate import Certificate
 from neurotron.guarantees.request import Request
+from neurotron.theory.course import rounded_up
 from neurotron.theory.rounding import Rounding, squared
 from neurotron.theory.sharp import sharp_recursion
 from neurotron.theory.theorem1 import Theorem1
@@ -50,15 +52,11 @@ def certify_by_theorem1(request: Request) -> Certificate:
     assumptions.append(_gamma(theorem, step_size))
     if not assumptions[-1].holds:
         return request.certificate("theorem1", assumptions, constants=constants)
-    gamma = theorem.gamma(step_size)
-    floor, rounding = math.sqrt(theorem.floor(gamma)), rounding_of(theorem, request)
-    record = recorded_steps("log", request.steps or 0)
-    roots = np.sqrt(theorem.after(request.start, record, gamma))
-    added = rounding.added(roots, record, step_size, step_size, floor)
-    exact, rounded = floor, rounding.floor(step_size)
-    if request.steps is not None:
-        exact, rounded = float(roots[-1]), float(added[-1])
-    root = exact + rounded
+    gamma, record = theorem.gamma(step_size), recorded_steps("log", request.steps or 0)
+    roots, added = rounded_roots(theorem, request, gamma, record)
+    end = [float(part) for part in rounded_roots(theorem, request, gamma, None)]
+    last = end if request.steps is None else [float(roots[-1]), float(added[-1])]
+    root, scale = sum(last), float(rounded_up(1.0, 0)) / math.sqrt(request.delta)
     assumptions += _accuracy(theorem, root**2, request.start)
     constants |= _rates(theorem, root**2, request.start, gamma)
     holds = all(assumption.holds for assumption in assumptions)
@@ -66,14 +64,14 @@ def certify_by_theorem1(request: Request) -> Certificate:
         "theorem1",
         assumptions,
         step_size=step_size,
-        radius=by_markov(root, request.delta) if holds else math.inf,
+        radius=scale * root if holds else math.inf,
         root_mean_square=root,
         at_steps=record,
         mean_square_bounds=squared(roots + added),
-        radii=by_markov(roots + added, request.delta),
-        floor=floor + rounding.floor(step_size),
-        limit=math.sqrt(theorem.c3 / theorem.margin) + rounding.least,
-        rounding=rounded,
+        radii=scale * (roots + added),
+        floor=sum(end),
+        limit=resolved(theorem, request),
+        rounding=last[1],
         risk=theorem.risk,
         any_time=theorem.bound == 0.0,
         this_attack=request.against_this_attack(trainer),
@@ -81,12 +79,34 @@ def certify_by_theorem1(request: Request) -> Certificate:
     )
 
 
-def rounding_of(theorem: Theorem1, request: Request) -> Rounding:
-    """Return what rounding errors add to the theorem, whose κ is η(b*λ2 − ηc1λ2²)."""
-    spread = theorem.lambda2 * math.sqrt(theorem.norms[3])
+def rounded_roots(
+    theorem: Theorem1, request: Request, gamma: float, steps: Index | None
+) -> tuple[Array, Array]:
+    """Return √Δ after some steps, or in the long run, and what rounding errors add to it.
+
+    A step multiplies the excess over the exact bound by at most √(1 − κ) ≤ 1 − κ/2.
+    """
+    rounding = _rounding(theorem, request)
+    kept = np.asarray(2.0 / theorem.rate(gamma))
+    exact = np.asarray(theorem.floor(gamma))
+    if steps is not None:
+        exact, kept = theorem.after(request.start, steps, gamma), np.minimum(steps, kept)
+    added = np.maximum(rounding.of_step(theorem.step_size(gamma)) * kept, rounding.storage)
+    return np.sqrt(exact), np.asarray(added)
+
+
+def resolved(theorem: Theorem1, request: Request) -> float:
+    """Return the best possible bound on √Δ: in the long run, with what rounding adds at least."""
     pull, square = theorem.margin * theorem.lambda2, theorem.c1 * theorem.lambda2**2
+    least = _rounding(theorem, request).least(pull, square)
+    return math.sqrt(theorem.c3 / theorem.margin) + least
+
+
+def _rounding(theorem: Theorem1, request: Request) -> Rounding:
+    """Return the rounding errors of a step, at the start and nearer to w*."""
+    spread = theorem.lambda2 * math.sqrt(theorem.norms[3])
     sensed = theorem.lambda2 * math.sqrt(theorem.norms[1])
-    return request.rounding(spread, sensed, pull, square)
+    return request.rounding(spread, sensed).within(request.initial_error)
 
 
 def theorem_and_hypotheses(

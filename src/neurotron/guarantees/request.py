@@ -24,7 +24,6 @@ from neurotron.laws import Empirical
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.coordinates import ORIGINAL, Coordinates
-from neurotron.theory.mean_path import Deviation
 from neurotron.theory.rounding import Rounding
 from neurotron.theory.table import TableFit, has_fit, initial_distance
 from neurotron.trainers import Arm, NeuroTron
@@ -99,29 +98,19 @@ class Request:
         """Δ_1, the bound on E‖w_1 − w*‖²."""
         return self.initial_error**2
 
-    @property
-    def first_deviation(self) -> Deviation:
-        """B and V at the start: a start that is random is not part of a sure path."""
-        return (
-            Deviation(0.0, self.start) if self.random_start else Deviation(self.initial_error, 0.0)
-        )
+    def rounding(self, spread: float, sensed: float) -> Rounding:
+        """Return the rounding errors of a step, given `sensed` = √E[ω²‖Mx‖²].
 
-    def rounding(self, spread: float, sensed: float, pull: float, square: float) -> Rounding:
-        """Return what rounding errors add to a bound that contracts by η(p − ηd₂).
-
-        Training is computed in the original coordinates. `sensed` is √E[ω²‖Mx‖²].
+        Training is computed in the original coordinates.
         """
         centre, left = (None, 0.0) if self.fit is None else (self.fit.weights, self.fit.size)
         if self.problem.network.at_zero > 0.0:
             left += self.problem.network.at_zero * sensed
         shrinks, stretches = self.coordinates.shrinks, self.coordinates.stretches
         found = Rounding.of(
-            self.problem, shrinks * self.initial_error, spread, pull, square, centre=centre,
-            left=shrinks * left,
-        )  # fmt: skip
-        return dataclasses.replace(
-            found, storage=stretches * found.storage, answers=stretches * found.answers
+            self.problem, shrinks * self.initial_error, spread, centre=centre, left=shrinks * left
         )
+        return found.scaled(stretches, shrinks)
 
     def labels(self) -> list[Assumption]:
         """Return what is assumed about labels, and about how rows are drawn."""

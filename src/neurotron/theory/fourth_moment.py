@@ -24,9 +24,13 @@ from neurotron.laws.projections import largest_root
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import AttackMoments
 from neurotron.theory.coordinates import ORIGINAL, Coordinates, output_form
-from neurotron.theory.mean_path import Deviation, MeanPath
+from neurotron.theory.course import Bounds
+from neurotron.theory.mean_path import MeanPath
+from neurotron.theory.one_step import largest_factor
 from neurotron.theory.spread import root_of
 
+MOST_STEPS = 20_000
+"""Steps after which fourth moments are still followed, in Python."""
 RARE = 1e-4
 """The part of δ for rounding errors beyond any size that matters: it costs 25 millionths."""
 ROOT3 = math.sqrt(3.0)
@@ -79,16 +83,17 @@ class FourthMoment:
     single: float
     single_disturbed: float
 
-    def follow(self, known: Deviation, etas: Array, away: float = 0.0) -> Array:
+    def follow(self, known: Bounds, etas: Array, away: float = 0.0) -> Array:
         """Return U after 0, 1, … steps of sizes `etas` from a start that is not random.
 
-        `known` are B and V after these numbers of steps. Rounding errors move the weights by at
+        `known` has B and √V after these numbers of steps. Rounding errors move the weights by at
         most `away`.
         """
         path = self.path
+        factors = largest_factor(etas, path.low, path.high)
         with np.errstate(all="ignore"):  # what overflows is no bound
             parts = coefficients(
-                etas, path.factor(etas), known.path[:-1] + away, np.sqrt(known.spread[:-1]),
+                etas, factors, known.path[:-1] + away, known.spread[:-1],
                 path.square, path.linear, path.constant,
                 self.along, self.along_disturbed, self.single, self.single_disturbed,
             )  # fmt: skip
@@ -98,18 +103,15 @@ class FourthMoment:
             found.append(fourth)
         return np.array(found)
 
-    def radii(
-        self, start: float, deltas: Array, etas: Array, delta: float, rounding: float
-    ) -> Array:
-        """Return B + (U/δ)^¼ after 0, 1, … steps of sizes `etas`, where Δ is at most `deltas`.
+    def radii(self, known: Bounds, etas: Array, delta: float, rounding: float) -> Array:
+        """Return B + (U/δ)^¼ after 0, 1, … steps of sizes `etas`, from a start that is not random.
 
-        The weights are at the distance `start` at first. In every step the root mean square of what
-        rounding errors add is at most `rounding`. With probability 1 − `RARE` δ, it is nowhere more
-        than the number `away` below, by Chebyshev's inequality for each step.
+        In every step the root mean square of what rounding errors add up to is at most `rounding`.
+        With probability 1 − `RARE` δ, it is nowhere more than the number `away` below, by
+        Chebyshev's inequality for each step.
         """
         with np.errstate(all="ignore"):
             away = rounding * math.sqrt(max(len(etas), 1) / (RARE * delta))
-            known = self.path.follow(Deviation(start, 0.0), (np.sqrt(deltas) + rounding) ** 2, etas)
             fourth = self.follow(known, etas, away) / ((1.0 - RARE) * delta)
             return np.asarray(known.path + fourth**0.25 + away)
 

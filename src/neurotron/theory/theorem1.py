@@ -29,7 +29,6 @@ from neurotron.networks import FilterNetwork
 from neurotron.problem import Problem
 from neurotron.theory.attack_moments import attacked_rows
 from neurotron.theory.constants import lambda1, lambda2, lambda3, sensing_of
-from neurotron.theory.search import least
 
 ALMOST_ONE = math.nextafter(1.0, 0.0)
 
@@ -238,23 +237,6 @@ class Theorem1:
         """
         slack = target - self.c3 / self.margin
         return max((target + self.c2 / self.c1) / slack, 1.0) if slack > 0.0 else math.inf
-
-    def best_gamma(self, start: float, target: float) -> float:
-        """Return the γ that needs the fewest steps; exactly 2 without an attack."""
-        if self.bound == 0.0:
-            return 2.0
-        smallest = self.least_gamma(target)
-
-        def steps(log_excess: float) -> float:
-            gamma = smallest * (1.0 + math.exp(log_excess))
-            floor = self.floor(gamma)
-            if floor >= target:  # by rounding
-                return math.inf
-            return math.log((start - floor) / (target - floor)) / self.rate(gamma)
-
-        # this range of γ is wide enough: at 10⁶ times the least γ, 10⁶ times the steps are needed
-        where, _ = least(steps, -14.0, 14.0)
-        return smallest * (1.0 + math.exp(where))
 
     # ---- prediction risk (paper, section 3.4) ----------------------------------------------------
 

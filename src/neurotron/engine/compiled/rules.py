@@ -17,10 +17,10 @@ from neurotron._jit import inline
 from neurotron._types import Array, Index
 from neurotron.engine.compiled.formulas import Loop, named
 from neurotron.engine.compiled.lanes import LANES
-from neurotron.theory.one_step import best_step, bound_after, largest_factor
+from neurotron.theory.one_step import best_step, bound_after, decrease, largest_factor
 from neurotron.trainers import Trainer
 
-for helper in (best_step, bound_after, largest_factor):  # functions that formulas call
+for helper in (best_step, bound_after, decrease, largest_factor):  # functions that formulas call
     register_jitable(helper)
 
 

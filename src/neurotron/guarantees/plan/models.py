@@ -1,258 +1,236 @@
-"""What the planner needs to know about a guarantee: how far it reaches, and how fast."""
+"""What the planner asks of a guarantee: how far it reaches with many step sizes at once."""
 
 from __future__ import annotations
 
 import dataclasses
 import math
-from abc import ABC, abstractmethod
-from functools import cached_property
-from typing import Any, ClassVar
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
+from neurotron._types import Array
 from neurotron.attacks import Attack
 from neurotron.attacks.budget import NO_ATTACK, Budget
-from neurotron.guarantees.certificate import ROUNDING
-from neurotron.guarantees.paper_certificate import rounding_of, theorem_and_hypotheses
-from neurotron.guarantees.plan.by_markov import ByMarkov, Choice, least_target
-from neurotron.guarantees.plan.by_mean_path import ByMeanPath
+from neurotron.data import Rows
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.sharp_certificate import hypotheses
-from neurotron.theory.attack_moments import AttackMoments, attack_moments
-from neurotron.theory.mean_path import MeanPath
-from neurotron.theory.recursion import Recursion
-from neurotron.theory.rounding import Rounding
-from neurotron.theory.search import EVALUATIONS
-from neurotron.theory.sharp import sharp_constants
-from neurotron.theory.theorem1 import Theorem1
+from neurotron.guarantees.theorems import View, by_fourth_moment
+from neurotron.theory.attack_moments import AttackMoments
+from neurotron.theory.coordinates import Coordinates
+from neurotron.theory.course import MOST_FOLLOWED, Course, Schedule, follow
+from neurotron.theory.fourth_moment import MOST_STEPS
+from neurotron.theory.one_step import coefficients
 from neurotron.trainers import NeuroTron
 from neurotron.trainers.neuro_tron import ScheduledTron
 
-MARGIN = 4.0 * ROUNDING
-"""Part of a radius that is kept in reserve, so that the certificate's radius is not above it."""
+EASY, FORGOTTEN = 1e6, 30.0
+"""A number of steps that does not take long, and the logarithm by which the start then counts."""
+EQUAL = 1e-9
+"""A schedule for other coordinates must be better than the plain one by more than this part."""
 
 
-class Model(ABC):
-    """A guarantee as a function of the attacker's budget."""
+class First(NamedTuple):
+    """When the first of many step sizes reaches a radius."""
 
-    MOST_EVALUATIONS: ClassVar[int] = 24 * EVALUATIONS
-    """Of the guarantee, in one call of `reach` or `best`."""
-
-    only_progress: ClassVar[bool] = False
-    """Whether it only allows targets below the start."""
-
-    request: Request
-    unit: float = 1.0
-    """What a wanted radius is divided by to get it in the coordinates of the request."""
-    obstacles: list[str]
-    """Assumptions that do not hold for any budget, each with what to change."""
-    evaluations = 0
-
-    @abstractmethod
-    def limit(self, budget: Budget) -> float:
-        """Return the best possible radius, in exact numbers; inf if nothing is guaranteed."""
-
-    @abstractmethod
-    def resolution(self, budget: Budget) -> float:
-        """Return the same radius for computed numbers, with what rounding errors add."""
-
-    @abstractmethod
-    def reach(self, budget: Budget, radius: float, steps: int | None) -> Choice | None:
-        """Return the step size whose radius is at most `radius` after `steps` steps.
-
-        If `steps` is None, it is the step size that needs the fewest. Return None if there is none.
-        """
-
-    @abstractmethod
-    def best(self, budget: Budget, steps: int) -> tuple[Choice, float] | None:
-        """Return the step size with the smallest radius after `steps` steps, and that radius."""
-
-    def refined(self, budget: Budget, radius: float, choice: Choice) -> Choice:
-        """Return the choice with the fewest steps that are known to suffice."""
-        return choice
-
-    @abstractmethod
-    def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
-        """Return the trainer with the chosen step size."""
-
-    def target(self, radius: float) -> float:
-        """Return the Δ = ε²δ for which Markov's inequality gives the radius, with a margin."""
-        return radius**2 * self.request.delta * (1.0 - MARGIN)
-
-    def radius(self, root: Any) -> Any:
-        """Return the radius that Markov's inequality gives for a root mean square."""
-        return root / math.sqrt(self.request.delta)
+    steps: int
+    scores: Array
+    """How well each step size does, (views, sizes): the smallest number is the best."""
 
 
-class SharpModel(Model):
-    """The sharp certificate."""
+class SharpModel:
+    """The sharp certificate as a function of the budget, the step size and the steps.
+
+    It has one or two views: in the coordinates of the weights, and in those of predictions. Step
+    sizes are given for each view, (views, sizes). Radii are those that are asked for.
+    """
+
+    most = MOST_FOLLOWED
+    """The largest number of steps for which it is known."""
+    long = 50_000
+    """Beyond so many steps, or if they are not known yet, fewer step sizes are tried at once."""
+    most_wanted = math.inf
+    """The smallest radius that is too large to be guaranteed."""
+    schedules: Array | None = None
+    """In place of step sizes: the views whose schedules there are, (views, views)."""
 
     def __init__(
-        self, request: Request, trainer: NeuroTron, *, scheduled: bool, predictions: bool
-    ) -> None:
-        self.request, self.scheduled = request, scheduled
-        self._found: dict[Budget, AttackMoments] = {}
-        self.asked = trainer
-        self.resolved = request.trainer()
-        self.constants = sharp_constants(
-            request.problem, np.asarray(self.resolved.sensing), self.resolved.weighting,
-            request.coordinates,
-        )  # fmt: skip
-        self.unit = math.sqrt(self.constants.risk) if predictions else request.coordinates.shrinks
-        found = hypotheses(request, self.resolved, self.constants)
-        self.obstacles = [a.explanation for a in found if a.blocking and not a.holds]
+        self, request: Request, trainer: NeuroTron, coordinates: Sequence[Coordinates], *,
+        scheduled: bool, predictions: bool,
+    ) -> None:  # fmt: skip
+        seen = [View(dataclasses.replace(request, coordinates=one)) for one in coordinates]
+        self.asked, self.delta = trainer, request.delta
+        self.obstacles = [assumption.explanation for assumption in seen[0].obstacles]
+        self.seen = [view for view in seen if not view.obstacles]
+        self.views = len(self.seen)
+        self.tie = 0.0
+        if scheduled:
+            self.schedules = np.tile(np.arange(self.views), (self.views, 1))
+            self.tie = EQUAL
+        self.predictions, self.attack = predictions, request.attack
+        self.start = min(self._unit(view) * view.request.initial_error for view in seen)
+        self.of_rows = isinstance(request.problem.data, Rows)
 
-    def recursion(self, budget: Budget) -> Recursion:
-        """Return F against a budget."""
-        return self.constants.recursion(
-            self._moments(budget), self.request.problem.noise, self.request.batch_size
+    def course(self, view: View, budget: Budget) -> Course:
+        """Return all bounds against a budget."""
+        return self._against(view, budget)[1]
+
+    def _moments(self, view: View, budget: Budget) -> AttackMoments:
+        return self._against(view, budget)[0]
+
+    def _against(self, view: View, budget: Budget) -> tuple[AttackMoments, Course]:
+        """Return what is known against a budget; the probability β(x) of a given attack is used."""
+        given = isinstance(self.attack, Attack) and budget != NO_ATTACK
+        return view.against(self.attack if given else budget)
+
+    def _unit(self, view: View) -> float:
+        """Return the radius that is asked for when the one in the view's coordinates is 1."""
+        return (
+            math.sqrt(view.constants.risk) if self.predictions else view.request.coordinates.shrinks
         )
 
-    def _moments(self, budget: Budget) -> AttackMoments:
-        """Return the attacker's constants; the probability β(x) of a given attack is used."""
-        if budget not in self._found:
-            attack = self.request.attack
-            given = isinstance(attack, Attack) and budget != NO_ATTACK
-            self._found[budget] = attack_moments(
-                self.constants, self.request.problem, np.asarray(self.resolved.sensing),
-                self.resolved.weighting, attack if given else budget, self.request.coordinates,
-            )  # fmt: skip
-        return self._found[budget]
+    def _shift(self, view: View, budget: Budget) -> float:
+        """Return how far the fit of a table is known, in the coordinates of the view."""
+        fit = view.request.fit
+        return 0.0 if fit is None else fit.off + fit.moved(budget.bound or 0.0, budget.rows or 0)
 
-    def path(self, budget: Budget) -> MeanPath:
-        """Return the bounds on the mean path against a budget."""
-        return self.constants.mean_path(
-            self._moments(budget), self.request.problem.noise, self.request.batch_size
-        )
+    def _limit(self, view: View, budget: Budget) -> float:
+        """Return the radius that no step size can improve: 2θτ/((1+α)λ1)."""
+        course = self.course(view, budget)
+        by_markov = course.recursion.limit / math.sqrt(self.delta)
+        return self._unit(view) * (min(course.path.limit, by_markov) + self._shift(view, budget))
+
+    def largest(self, budget: Budget) -> Array:
+        """Return the fastest step sizes."""
+        return np.array([self.course(view, budget).recursion.fastest for view in self.seen])
+
+    def shift(self, budget: Budget) -> float:
+        """Return how far the fit of a table is known."""
+        return min(self._unit(view) * self._shift(view, budget) for view in self.seen)
 
     def limit(self, budget: Budget) -> float:
-        """Return 2θτ/((1+α)λ1): the sure bound on the mean path, to which the radius tends."""
-        return min(self.path(budget).limit, self.radius(self.recursion(budget).limit))
-
-    @cached_property
-    def rounding(self) -> Rounding:
-        """What rounding errors add, with any attack."""
-        recursion = self.recursion(NO_ATTACK)
-        return self.request.rounding(
-            self.constants.spread, self.constants.s0, recursion.pull, recursion.square
-        )
+        """Return the smallest limit of all coordinates."""
+        return min(self._limit(view, budget) for view in self.seen)
 
     def resolution(self, budget: Budget) -> float:
         """Return the limit, and what rounding errors add with the best step size."""
-        return self.limit(budget) + self.radius(self.rounding.least)
+        return min(
+            self._limit(view, budget)
+            + self._unit(view) * self.course(view, NO_ATTACK).least_rounding(self.delta)
+            for view in self.seen
+        )
 
-    def reach(self, budget: Budget, radius: float, steps: int | None) -> Choice | None:
-        """Return the better choice of two: by Markov's inequality, or from the mean path."""
-        by_path = self._paths(budget).reach(radius * (1.0 - MARGIN), steps)
-        if by_path is not None and steps is not None:
-            return by_path
-        by_markov = self._means(budget).reach(self.target(radius))
-        if by_markov is None or (steps is not None and by_markov.steps > steps):
-            return by_path
-        return by_markov if by_path is None else min(by_path, by_markov, key=lambda c: c.steps)
+    def easy(self, budget: Budget) -> float:
+        """Return what the step size tends to that has nearly forgotten the start after EASY."""
+        found = []
+        for view in self.seen:
+            course = self.course(view, budget)
+            step = 2.0 * FORGOTTEN / (course.recursion.pull * EASY)
+            end = course.in_the_end(min(step, course.recursion.fastest))
+            found.append(
+                self._unit(view) * (float(end.radius(self.delta)) + self._shift(view, budget))
+            )
+        return max(min(found), self.resolution(budget))
 
-    def best(self, budget: Budget, steps: int) -> tuple[Choice, float] | None:
-        """Return the better choice of two: by Markov's inequality, or from the mean path."""
-        found = [self._paths(budget).best(steps)]
-        target = self._means(budget).best(steps)
-        if target is not None:
-            found.append((target[0], self.radius(math.sqrt(target[1]))))
-        return min((one for one in found if one is not None), key=lambda one: one[1], default=None)
+    def radii(self, budget: Budget, sizes: Array, steps: int) -> Array:
+        """Follow all step sizes at once; where nothing changes any more, it ends early."""
+        found = None
+        for block in follow(*self._runs(budget, sizes.ravel()), steps):
+            found = block
+        if found is None:  # no step at all
+            return np.full(sizes.shape, self.start)
+        last = found.radius(self.delta, steps)[-1]
+        return self._in_units(budget, last.reshape(sizes.shape))
 
-    def refined(self, budget: Budget, radius: float, choice: Choice) -> Choice:
-        """Return the choice with its steps counted one by one where that is possible."""
-        counted = self._paths(budget).counted(radius * (1.0 - MARGIN), choice)
-        steps = self._means(budget).counted(self.target(radius), choice)
-        return min(choice, counted, steps, key=lambda c: c.steps)
+    def first(self, budget: Budget, sizes: Array, radius: float, most: int) -> First | None:
+        """Follow the step sizes that can reach the radius until the first one does.
 
-    def _paths(self, budget: Budget) -> ByMeanPath:
-        return ByMeanPath(self, self.recursion(budget), self.path(budget))
+        At a start that is good enough, the largest step size that keeps it so is the best.
+        """
+        every = sizes.ravel()
+        able = np.flatnonzero(self._able(budget, every, radius, most)).tolist()
+        if not able:
+            return None
+        courses, steps = self._runs(budget, every)
+        done, wanted = 0, self._wanted(budget, radius, len(every))[able]
+        if (np.array([courses[i].start.exact for i in able]) <= wanted).any():
+            found = np.full(len(every), math.inf)
+            found[able] = -every[able]
+            return First(0, found.reshape(sizes.shape))
+        for block in follow([courses[i] for i in able], [steps[i] for i in able], most):
+            radii = block.radius(self.delta, most)
+            reached = (radii <= wanted).any(axis=1)
+            if reached.any():
+                row = int(reached.argmax())
+                found = np.full(len(every), math.inf)
+                found[able] = radii[row]
+                found = self._in_units(budget, found.reshape(sizes.shape))
+                return First(done + row + 1, found)
+            done += len(radii)
+        return None
 
-    def _means(self, budget: Budget) -> ByMarkov:
-        return ByMarkov(self, self.recursion(budget))
+    def sooner(self, budget: Budget, step_size: float, radius: float, steps: int) -> int:
+        """Return the first step at which fourth moments reach the radius, if that is sooner."""
+        if steps > MOST_STEPS:
+            return steps
+        size: float | Schedule = step_size
+        if self.schedules is not None:
+            own = self.course(self.seen[int(step_size)], budget)
+            size = Schedule(own.recursion, own.start.exact**2)
+        record = np.arange(steps + 1)
+        for view in self.seen:
+            course = self.course(view, budget)
+            fourth = view.fourth(self._moments(view, budget), course, budget.probability or 0.0)
+            if fourth is not None:
+                radii = by_fourth_moment(fourth, course, size, record, self.delta)
+                reached = self._unit(view) * (radii + self._shift(view, budget)) <= radius
+                steps = min(steps, int(reached.argmax())) if reached.any() else steps
+        return steps
 
-    def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
+    def _able(self, budget: Budget, sizes: Array, radius: float, most: int) -> Array:
+        """Return which step sizes may reach a radius: some tend to more, some take too long."""
+        wanted = self._wanted(budget, radius, len(sizes))
+        if self.schedules is not None:
+            return np.ones(len(sizes), dtype=bool)
+        courses = self._runs(budget, sizes)[0]
+        pairs = list(zip(courses, sizes.tolist(), strict=True))
+        ends = [course.in_the_end(eta).radius(self.delta) for course, eta in pairs]
+        numbers = np.array([course.numbers for course in courses]).T
+        left, _, _, factor, *_ = coefficients(sizes, *numbers)
+        starts = np.array([course.start.exact for course in courses])
+        with np.errstate(all="ignore"):
+            kept = np.maximum(np.sqrt(left), factor) ** most * starts
+        return np.asarray((np.array(ends) < wanted) & (kept <= wanted))
+
+    def _runs(
+        self, budget: Budget, sizes: Array
+    ) -> tuple[list[Course], Sequence[float | Schedule]]:
+        each = len(sizes) // self.views
+        courses = [self.course(view, budget) for view in self.seen for _ in range(each)]
+        if self.schedules is None:
+            return courses, sizes.tolist()
+        own = [self.course(view, budget) for view in self.seen]
+        all_of = [Schedule(one.recursion, one.start.exact**2) for one in own]
+        return courses, all_of * self.views
+
+    def _wanted(self, budget: Budget, radius: float, count: int) -> Array:
+        """Return the radius in the coordinates of each run."""
+        wanted = radius * (1.0 - self.tie)
+        each = [wanted / self._unit(view) - self._shift(view, budget) for view in self.seen]
+        return np.repeat(each, count // len(each))
+
+    def _in_units(self, budget: Budget, radii: Array) -> Array:
+        units = np.array([[self._unit(view)] for view in self.seen])
+        found = units * (radii + np.array([[self._shift(view, budget)] for view in self.seen]))
+        found[:, 1:] *= 1.0 + self.tie
+        return found
+
+    def trainer(self, budget: Budget, step_size: float) -> NeuroTron:
         """Return Neuro-Tron, with its schedule spelled out if it has one."""
-        if step_size is None:
-            purpose = self.request.coordinates.name
-            return ScheduledTron.of(
-                self.resolved, self.recursion(budget), self.request.start,
-                purpose if purpose != "weights" else "",
-            )  # fmt: skip
-        return dataclasses.replace(self.asked, step_size=step_size)
-
-
-class PaperModel(Model):
-    """The paper's Theorem 1."""
-
-    only_progress = True
-
-    def __init__(self, request: Request, trainer: NeuroTron, *, predictions: bool) -> None:
-        self.request = request
-        self.asked = trainer
-        resolved = request.trainer()
-        _, found = theorem_and_hypotheses(request, resolved)
-        self.obstacles = [a.explanation for a in found if not a.holds]
-        self.sensing = np.asarray(resolved.sensing)
-        if predictions:
-            self.unit = math.sqrt(self.theorem(NO_ATTACK).risk)
-
-    def theorem(self, budget: Budget) -> Theorem1:
-        """Return the constants against a budget."""
-        return Theorem1.of(self.request.problem, self.sensing, budget, self.request.batch_size)
-
-    def limit(self, budget: Budget) -> float:
-        """Return θ/√(δ c_trade)."""
-        theorem = self.theorem(budget)
-        if theorem.margin <= 0.0:
-            return math.inf
-        return self.radius(math.sqrt(theorem.c3 / theorem.margin))
-
-    def resolution(self, budget: Budget) -> float:
-        """Return the limit, and what rounding errors add with γ = 2, best without an attack."""
-        theorem = self.theorem(budget)
-        if theorem.margin <= 0.0:
-            return math.inf
-        rounded = rounding_of(theorem, self.request).floor(theorem.step_size(2.0))
-        return self.limit(budget) + self.radius(rounded)
-
-    def reach(self, budget: Budget, radius: float, steps: int | None) -> Choice | None:
-        """Return the step size of the best γ."""
-        choice = self._reach(budget, self.target(radius))
-        late = choice is not None and steps is not None and choice.steps > steps
-        return None if late else choice
-
-    def best(self, budget: Budget, steps: int) -> tuple[Choice, float] | None:
-        """Return the smallest ε²δ within the steps, by halving."""
-        found = least_target(
-            lambda target: self._reach(budget, target), self.limit(budget)
-            * math.sqrt(self.request.delta), self.request.start, steps,
+        if self.schedules is None:
+            return dataclasses.replace(self.asked, step_size=step_size)
+        chosen = self.seen[int(step_size)]
+        purpose = chosen.request.coordinates.name
+        return ScheduledTron.of(
+            chosen.trainer, self.course(chosen, budget).recursion, chosen.request.start,
+            purpose if purpose != "weights" else "",
         )  # fmt: skip
-        return None if found is None else (found[0], self.radius(math.sqrt(found[1])))
-
-    def _reach(self, budget: Budget, target: float) -> Choice | None:
-        self.evaluations += 1
-        theorem, start = self.theorem(budget), self.request.start
-        if not target < start or theorem.margin <= 0.0:
-            return None
-        rounding = rounding_of(theorem, self.request)
-
-        def gamma_of(delta: float) -> float:
-            ready = math.isfinite(theorem.least_gamma(delta))
-            return theorem.best_gamma(start, delta) if ready else math.inf
-
-        def floor(delta: float) -> float:
-            gamma = gamma_of(delta)
-            return math.inf if gamma == math.inf else rounding.floor(theorem.step_size(gamma))
-
-        aim = rounding.room(target, floor)
-        if aim is None:
-            return None
-        gamma = gamma_of(aim)
-        updates = theorem.updates_to(start, aim, gamma)
-        return None if updates is None else Choice(theorem.step_size(gamma), updates)
-
-    def trainer(self, budget: Budget, step_size: float | None) -> NeuroTron:
-        """Return Neuro-Tron with that step size."""
-        assert step_size is not None
-        return dataclasses.replace(self.asked, step_size=step_size)

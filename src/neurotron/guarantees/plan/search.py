@@ -6,29 +6,35 @@ import dataclasses
 import math
 from typing import NamedTuple
 
+import numpy as np
+
 from neurotron import _check
 from neurotron._digits import counted, up
+from neurotron._types import Array
 from neurotron.attacks.budget import NO_ATTACK, Budget
-from neurotron.data import Rows
-from neurotron.guarantees.plan.by_markov import Choice
-from neurotron.guarantees.plan.models import Model
-from neurotron.simulation import MOST_STEPS
-from neurotron.theory.search import HALVINGS, halve
+from neurotron.guarantees.plan.models import SharpModel
+from neurotron.guarantees.plan.paper_model import PaperModel
 
-MOST_EVALUATIONS = (HALVINGS + 4) * Model.MOST_EVALUATIONS
-"""A search never evaluates a guarantee more often than this."""
+SMALLEST = -15.0
+"""The logarithm of the smallest step size that is tried, relative to the largest one."""
+SIZES, FEWER = 129, 17
+"""Step sizes that are tried at once in each view."""
+FINE, LESS_FINE = 1e-4, 3e-4
+"""How much the last ones differ."""
 
 ABOVE = 1.01
 """A radius that is larger than the best one by this factor is suggested instead of it."""
-
 LARGEST = 1e70
 """The largest bound θ of an attack."""
+MOST_ROUNDS = 8
+"""How often step sizes are tried: where many are equally good, they need not come closer."""
+CLOSEST, FARTHER, MOST_MOVED = 0.005, 2.0, 1.0
+"""How far step sizes are tried around those that are best against a budget not far from it."""
+MOST_TRIED = 60
+"""Budgets that are tried to find the strongest one that is tolerated."""
 
-BETTER = 1.001
-"""Factor by which an answer must be better to be of interest."""
 
-LEGIBLE = 30
-"""Halvings for a number of which six digits are printed."""
+Model = SharpModel | PaperModel
 
 
 class NotAchievable(_check.InputError):
@@ -45,17 +51,52 @@ class NotAchievable(_check.InputError):
 class Found(NamedTuple):
     """What can be guaranteed: against which attack, with which step size, in how many steps."""
 
-    bound: float
-    probability: float
-    choice: Choice
-    radius: float = math.inf
-    """The best radius, if that is asked."""
+    budget: Budget
+    step_size: float
+    steps: int
+    radius: float
 
-    def goodness(self, asked: str) -> float:
-        """Return a number that is larger for a better answer to what is asked."""
-        if asked == "steps":
-            return -self.choice.steps
-        return -self.radius if asked == "radius" else float(getattr(self, asked))
+
+class Windows:
+    """The step sizes to try next in each view: around the best ones so far, closer and closer."""
+
+    def __init__(self, views: int) -> None:
+        self.centres, self.half = np.zeros((2, views, 1))
+        self.widen(math.inf)
+
+    def widen(self, half: float) -> None:
+        """Try step sizes that are so far from the best ones, or all of them."""
+        if half > MOST_MOVED:
+            half = -SMALLEST / 2.0
+            self.centres[:] = -half
+        self.half[:] = half
+        self.apart = math.inf
+        """How much the last ones differed around the best of all."""
+
+    def sizes(self, largest: Array, *, long: bool) -> Array:
+        """Return the step sizes, with six digits, (views, sizes)."""
+        places = np.linspace(-1.0, 1.0, FEWER if long else SIZES)
+        self.logarithms = (self.centres + self.half * places).clip(SMALLEST, 0.0)
+        sizes = largest[:, None] * np.exp(self.logarithms)
+        return np.array([[float(f"{size:.6g}") for size in row] for row in sizes.tolist()])
+
+    def narrow(self, scores: Array) -> None:
+        """Go on around the best step size of each view, as close as those that were next to it.
+
+        If it was an outermost one of these, but not of all, go on farther away.
+        """
+        count, best = scores.shape[1], scores.argmin(axis=1)[:, None]
+        apart = 2.0 * self.half / (count - 1)
+        self.centres = np.take_along_axis(self.logarithms, best, axis=1)
+        inner = (self.centres > SMALLEST) & (self.centres < 0.0)
+        outermost = inner & ((best == 0) | (best == count - 1))
+        self.half = np.where(outermost, 2.0 * self.half, 1.5 * apart)
+        view = int(scores.argmin()) // count
+        self.apart = math.inf if outermost[view, 0] else float(apart[view, 0])
+
+    def fine(self, *, long: bool) -> bool:
+        """Return whether the last step sizes hardly differed."""
+        return self.apart <= (LESS_FINE if long else FINE)
 
 
 class Search:
@@ -67,57 +108,55 @@ class Search:
         How far a guarantee reaches.
     budget
         The attacker's, without what is asked.
-    radius
-        ε, None if asked.
-    start
-        The error at the start, which a radius that is asked for must improve.
+    radius, steps
+        ε and the number of steps; None for what is asked.
     """
 
-    def __init__(self, model: Model, budget: Budget, radius: float | None, start: float) -> None:
-        request, self.worth = model.request, start
-        self.model, self.budget, self.start = model, budget, request.start
-        self.most = request.steps or MOST_STEPS
-        fit, rows = request.fit, budget.rows or 0
-        self.moved = 0.0 if fit is None else fit.moved(1.0, rows)
-        self.unit = model.unit
-        self.shift = 0.0 if fit is None else fit.off + (budget.bound or 0.0) * self.moved
-        self.wanted = 0.0 if radius is None else radius / self.unit - self.shift
+    def __init__(
+        self, model: Model, budget: Budget, radius: float | None, steps: int | None
+    ) -> None:
+        self.model, self.budget = model, budget
+        self.wanted = math.inf if radius is None else radius
+        self.most = model.most if steps is None else steps
 
     def run(self, asked: str) -> Found:
         """Find what is asked: steps, radius, bound or probability."""
+        if self.most > self.model.most:
+            raise NotAchievable(
+                f"not achievable, because guarantees are only known for up to {self.model.most:,} "
+                f"steps.{self._floor} Use fewer steps."
+            )
         if asked != "radius":
             self._require_possible()
         found = getattr(self, asked)()
         assert isinstance(found, Found)
         return found
 
-    def beats(self, found: Found, asked: str) -> bool:
-        """Return whether a better answer may be found, which is much faster than to find it."""
-        if asked == "radius":
-            return True
-        if asked == "steps":
-            most = found.choice.steps - 1
-            return most > 0 and self.model.reach(self.budget, self.wanted, most) is not None
-        better = BETTER * float(getattr(found, asked))
-        if better > (1.0 if asked == "probability" else LARGEST):
-            return False
-        return self._reach(self._with(**{asked: better})) is not None
+    @property
+    def _floor(self) -> str:
+        """Say what no number of steps can improve, if the attack is known."""
+        if self.budget.bound is None or self.budget.probability is None:
+            return ""
+        limit = up(self.model.resolution(self.budget))
+        return f" No number of steps can guarantee an error below {limit}."
 
     def _require_possible(self) -> None:
         """Refuse a radius that no attack and no number of steps make possible."""
         model = self.model
-        if self.wanted <= 0.0:
+        known = self._with(
+            bound=self.budget.bound or 0.0, probability=self.budget.probability or 0.0
+        )
+        if self.wanted <= model.shift(known):
             complete = self.budget.bound is not None and self.budget.probability is not None
             raise NotAchievable(
                 "not achievable, because the fit of the unchanged labels of the table is only "
-                f"known to within {up(self.unit * self.shift)}. "
-                f"{self._ask(self.model.limit(self.budget) if complete else 0.0)}"
+                f"known to within {up(model.shift(known))}. "
+                f"{_ask(model.limit(self.budget) if complete else model.shift(known))}"
             )
-        if model.only_progress and model.target(self.wanted) >= self.start:
+        if self.wanted >= model.most_wanted:
             raise NotAchievable(
                 "not achievable, because Theorem 1 needs a radius that is better than the "
-                f"start: ε²δ < ‖w₁ − w*‖². Ask for a radius below "
-                f"{self.unit * model.radius(math.sqrt(self.start)):.4g}."
+                f"start: ε²δ < ‖w₁ − w*‖². Ask for a radius below {model.most_wanted:.4g}."
             )
         self._require_resolved(NO_ATTACK)
 
@@ -127,29 +166,29 @@ class Search:
         if self.wanted <= limit:  # even for a start within it: training would be free to leave
             raise NotAchievable(
                 f"not achievable, because an attack with {self._attack} can keep the guaranteed "
-                f"error at {self.unit * limit:.4g}. {self._ask(limit)}"
+                f"error at {limit:.4g}. {_ask(self.model.easy(self.budget))}"
             )
         self._require_resolved(self.budget)
-        choice = self.model.reach(self.budget, self.wanted, None)
-        if choice is None or choice.steps > MOST_STEPS:
+        found = self._fewest(self.budget, self.most)
+        if found is None:
             raise NotAchievable(
-                f"not achievable, because it would take more than {MOST_STEPS:,} steps, or so many "
-                "that their rounding errors become too large. "
-                f"{self._ask(self.model.resolution(self.budget))}"
+                f"not achievable, because it would take more than {self.most:,} steps, or so many "
+                f"that their rounding errors become too large.{self._floor} "
+                f"{_ask(self.model.easy(self.budget))}"
             )
-        return self._found(self.budget, self.model.refined(self.budget, self.wanted, choice))
+        given = found.step_size, self.wanted, found.steps
+        return found._replace(steps=self.model.sooner(self.budget, *given))
 
     def radius(self) -> Found:
         """Find the smallest radius within the steps."""
-        root, limit = math.sqrt(self.start), self.model.limit(self.budget)
-        found = self.model.best(self.budget, self.most)
-        radius = math.inf if found is None else self.unit * (found[1] + self.shift)
-        if found is not None and radius < self.worth + self.unit * self.shift:
-            return self._found(self.budget, found[0])._replace(radius=radius)
-        if root <= limit:
+        found, start = self._best(self.budget), self.model.start
+        if found.radius < start + self.model.shift(self.budget):
+            return found
+        limit = self.model.limit(self.budget)
+        if start <= limit:
             raise NotAchievable(
-                f"not achievable: training starts at an error of {self.unit * root:.4g}, which is "
-                f"already better than the {self.unit * limit:.4g} at which an attack with "
+                f"not achievable: training starts at an error of {start:.4g}, which is "
+                f"already better than the {limit:.4g} at which an attack with "
                 f"{self._attack} can keep the guaranteed error. Plan against a weaker attack."
             )
         raise NotAchievable(
@@ -158,84 +197,127 @@ class Search:
         )
 
     def bound(self) -> Found:
-        """Find the largest θ, by halving between 0 and where the limit is the radius."""
-        if self.budget.rows is not None:
-            return self._stored_bound()
-        unit = self.model.limit(self._with(bound=1.0))
-        if unit == 0.0:
-            raise NotAchievable(
-                "every bound is tolerated, because the probability of an attack is 0: give a "
-                "probability above 0"
+        """Find the largest θ, between 0 and where the limit is the radius."""
+        nothing, one = (self.model.limit(self._with(bound=theta)) for theta in (0.0, 1.0))
+        if one == nothing:
+            what = (
+                "no label is changed: give more `rows`"
+                if self.budget.rows is not None
+                else "the probability of an attack is 0: give a probability above 0"
             )
-        if unit == math.inf:
+            raise NotAchievable(f"every bound is tolerated, because {what}")
+        if one == math.inf:
             raise NotAchievable(
                 "not achievable, because no bound above 0 is tolerated: with probability "
                 f"{self.budget.probability:g}, c_trade is not positive. Use a smaller probability, "
                 "or method='sharp'."
             )
-        return self._largest("bound", min(self.wanted / unit, LARGEST))
-
-    def _stored_bound(self) -> Found:
-        """Find the largest θ of stored labels, which move the fit by a multiple of θ."""
-        self._require_clean()
-        found = self.model.best(NO_ATTACK, self.most)
-        assert found is not None
-        spare = self.wanted * (1.0 - 1e-8) - found[1]
-        if self.moved == 0.0 or spare <= 0.0:
-            raise NotAchievable(
-                "every bound is tolerated, because no label is changed: give more `rows`"
-                if self.moved == 0.0
-                else "not achievable, because training leaves no room for an attack. Use more "
-                "steps, or ask for a larger radius."
-            )
-        return Found(_legible(spare / self.moved), 0.0, found[0])
+        return self._largest("bound", min((self.wanted - nothing) / (one - nothing), LARGEST))
 
     def probability(self) -> Found:
         """Find the largest β in [0, 1]."""
-        always = self._with(probability=1.0)
-        choice = self._reach(always)
-        return self._largest("probability", 1.0) if choice is None else self._found(always, choice)
+        return self._largest("probability", 1.0)
 
     def _largest(self, name: str, top: float) -> Found:
-        """Find the largest number below `top` that the attacker's budget may have."""
-        self._require_clean()
-        best = halve(
-            lambda at: self._reach(self._with(**{name: at})) is not None, 0.0, top, LEGIBLE,
-            _legible,
-        )  # fmt: skip
-        budget = self._with(**{name: _legible(best)})
-        choice = self._reach(budget)
-        assert choice is not None
-        return self._found(budget, choice)
+        """Find the largest number up to `top` that the attacker's budget may have.
+
+        The best radius is nearly linear in it, so the line through two radii, one too large, finds
+        it fast. A radius that stays on the same side counts half (the Illinois method).
+        """
+        windows = Windows(self.model.views)
+        best = self._best(NO_ATTACK, windows)
+        self._require_enough(best)
+        low, spare, high, lacking = 0.0, self.wanted - best.radius, top, math.nan
+        at, side = _legible(top), 0
+        for _ in range(MOST_TRIED):
+            moved = abs(math.log(at / low)) if low > 0.0 else math.inf
+            windows.widen(max(FARTHER * moved, CLOSEST))
+            found = self._best(self._with(**{name: at}), windows)
+            over = found.radius - self.wanted
+            if over <= 0.0:
+                best, low, spare = found, at, -over
+                lacking, side = lacking / 2.0 if side > 0 else lacking, 1
+            else:
+                high, lacking = at, over
+                spare, side = spare / 2.0 if side < 0 else spare, -1
+            if low == _legible(top):
+                break
+            part = 0.5 if math.isinf(lacking) else spare / (spare + lacking)
+            at = min(_legible(low + (high - low) * part), _legible(high, -1))
+            at = max(at, _legible(low, 1))
+            if not low < at < high:
+                break
+        return best._replace(budget=self._with(**{name: low}))
 
     def _require_resolved(self, budget: Budget) -> None:
         """Refuse a radius that rounding errors alone could spoil."""
         resolved = self.model.resolution(budget)
         if self.wanted <= resolved and math.isfinite(resolved):
             units = ""
-            if isinstance(self.model.request.problem.data, Rows):
+            if self.model.of_rows:
                 units = " Standardise columns whose values are of very different sizes."
             raise NotAchievable(
                 "not achievable, because floating point is not certain to resolve it: rounding "
-                f"errors alone may keep the guaranteed error at {up(self.unit * resolved)}. "
-                f"{self._ask(resolved)}{units}"
+                f"errors alone may keep the guaranteed error at {up(resolved)}. "
+                f"{_ask(resolved)}{units}"
             )
 
-    def _require_clean(self) -> None:
+    def _require_enough(self, clean: Found) -> None:
         """Refuse what is impossible even with honest labels."""
-        if self._reach(NO_ATTACK) is not None:
+        if clean.radius <= self.wanted:
             return
-        choice = self.model.reach(NO_ATTACK, self.wanted, None)
-        remedy = "" if choice is None else f" {choice.steps:,.0f} steps suffice."
+        found = self._fewest(NO_ATTACK, self.model.most)
+        remedy = "" if found is None else f" {found.steps:,.0f} steps suffice."
         raise NotAchievable(
             f"not achievable, because {self.most:,} steps are not enough even with honest labels."
             f"{remedy}",
-            math.inf if choice is None else choice.steps,
+            math.inf if found is None else found.steps,
         )
 
-    def _reach(self, budget: Budget) -> Choice | None:
-        """Return the best step size that reaches the radius within the steps."""
-        return self.model.reach(budget, self.wanted, self.most)
+    def _best(self, budget: Budget, windows: Windows | None = None) -> Found:
+        """Return the step size with the smallest radius after the steps that are given.
+
+        With `windows`, it only matters on which side of the wanted radius it is.
+        """
+        largest, best, near = self.model.largest(budget), None, windows or Windows(self.model.views)
+        long = self.most > self.model.long
+        for _ in range(MOST_ROUNDS):
+            sizes = self.model.schedules
+            if sizes is None:
+                sizes = near.sizes(largest, long=long)
+            radii = self.model.radii(budget, sizes, self.most)
+            found = _found(budget, sizes, radii, self.most)
+            if best is None or found.radius < best.radius:
+                best = found
+            if self.model.schedules is not None:
+                return best
+            near.narrow(radii)
+            if near.fine(long=long) or not math.isfinite(best.radius):
+                break
+            if windows and abs(best.radius / self.wanted - 1.0) > near.apart:
+                break
+        assert best is not None
+        return best
+
+    def _fewest(self, budget: Budget, most: int) -> Found | None:
+        """Return the step size that needs the fewest steps, None if they are too many."""
+        largest, best, near = self.model.largest(budget), None, Windows(self.model.views)
+        long = self.model.long < math.inf
+        for _ in range(MOST_ROUNDS):
+            sizes = self.model.schedules
+            if sizes is None:
+                sizes = near.sizes(largest, long=long)
+            first = self.model.first(budget, sizes, self.wanted, most)
+            if first is None:
+                break
+            found = _found(budget, sizes, first.scores, first.steps)
+            if best is None or (found.steps, found.radius) < (best.steps, best.radius):
+                best = found
+            most, long = best.steps, best.steps > self.model.long
+            if self.model.schedules is not None or near.fine(long=long):
+                break
+            near.narrow(first.scores)
+        return best
 
     def _with(self, *, bound: float | None = None, probability: float | None = None) -> Budget:
         return dataclasses.replace(
@@ -244,21 +326,24 @@ class Search:
             probability=self.budget.probability if probability is None else probability,
         )
 
-    def _found(self, budget: Budget, choice: Choice) -> Found:
-        assert budget.bound is not None
-        assert budget.probability is not None
-        return Found(budget.bound, budget.probability, choice)
-
-    def _ask(self, least: float) -> str:
-        """Say which radius to ask for, above the radius that cannot be reached."""
-        least = self.unit * (least + self.shift)
-        return f"Ask for a radius above {up(least)}, such as {up(ABOVE * least)}."
-
     @property
     def _attack(self) -> str:
         return f"θ = {self.budget.bound:g}, β = {self.budget.probability:g}"
 
 
-def _legible(number: float) -> float:
-    """Return a number as it is printed, and not above."""
-    return float(f"{number * (1.0 - 5e-6):.6g}")
+def _found(budget: Budget, sizes: Array, scores: Array, steps: int) -> Found:
+    best = int(scores.argmin())
+    return Found(budget, float(sizes.flat[best]), steps, float(scores.flat[best]))
+
+
+def _ask(least: float) -> str:
+    """Say which radius to ask for, above the radius that cannot be reached."""
+    return f"Ask for a radius above {up(least)}, such as {up(ABOVE * least)}."
+
+
+def _legible(number: float, more: int = 0) -> float:
+    """Return a number as it is printed, and not above; or with so much `more` in its last digit."""
+    if number < 1e-300:
+        return 0.0
+    digit = 10.0 ** (math.floor(math.log10(number)) - 5)
+    return float(f"{(math.floor(number / digit * (1.0 + 1e-12)) + more) * digit:.6g}")

@@ -20,6 +20,7 @@ from neurotron.lab.training.solving import Solver, solved
 from neurotron.lab.training.spec import MISSES, Setting
 from neurotron.problem import Problem
 from neurotron.theory import Theorem1
+from neurotron.theory.one_step import decrease
 from neurotron.theory.sharp import is_disturbed, sharp_recursion
 from neurotron.trainers import Arm, NeuroTron
 from neurotron.trajectories import Trajectories
@@ -188,8 +189,10 @@ def _steps_to_a_tenth(spec: Setting, problem: Problem, trainer: NeuroTron) -> fl
     recursion = sharp_recursion(
         problem, np.asarray(ours.sensing), ours.weighting, None, spec.batch_size
     )
-    found = recursion.steps_to(1.0, target=TENTH**2, step_size=float(ours.step_size))
-    return math.inf if found is None else float(found)
+    falls, _, _ = decrease(float(ours.step_size), *recursion.numbers)
+    if not 0.0 < falls < 1.0:
+        return 1.0 if falls == 1.0 else math.inf
+    return float(math.ceil(2.0 * math.log(TENTH) / math.log1p(-falls)))
 
 
 def _step_size_of_theorem1(problem: Problem, batch_size: int) -> float | None:
