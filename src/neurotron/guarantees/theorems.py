@@ -108,7 +108,7 @@ def _as_run(request: Request) -> NeuroTron:
             return trainer.resolve(problem, batch_size=request.batch_size, steps=0, attack=None)
         except _check.InputError:
             return trainer
-    view = View(request)
+    view = InCoordinates(request)
     if view.obstacles:
         return trainer
     recursion = view.against(request.attack)[1].recursion
@@ -148,7 +148,7 @@ def _better(one: Certificate, other: Certificate) -> Certificate:
 # ---- the sharp certificate in some coordinates ---------------------------------------------------
 
 
-class View:
+class InCoordinates:
     """What is known of a request in its coordinates, against every attack."""
 
     def __init__(self, request: Request) -> None:
@@ -223,7 +223,7 @@ class View:
 
 def certify_sharply(request: Request) -> Certificate:
     """Return the certificate for the step size, or schedule, in use."""
-    view = View(request)
+    view = InCoordinates(request)
     if view.obstacles:
         return request.certificate("sharp", view.assumptions)
     moments, course = view.against(request.attack)

@@ -14,7 +14,7 @@ from neurotron.attacks import Attack
 from neurotron.attacks.budget import NO_ATTACK, Budget
 from neurotron.data import Rows
 from neurotron.guarantees.request import Request
-from neurotron.guarantees.theorems import View, by_fourth_moment
+from neurotron.guarantees.theorems import InCoordinates, by_fourth_moment
 from neurotron.theory.attack_moments import AttackMoments
 from neurotron.theory.coordinates import Coordinates
 from neurotron.theory.course import MOST_FOLLOWED, Course, Schedule, follow
@@ -57,7 +57,7 @@ class SharpModel:
         self, request: Request, trainer: NeuroTron, coordinates: Sequence[Coordinates], *,
         scheduled: bool, predictions: bool,
     ) -> None:  # fmt: skip
-        seen = [View(dataclasses.replace(request, coordinates=one)) for one in coordinates]
+        seen = [InCoordinates(dataclasses.replace(request, coordinates=one)) for one in coordinates]
         self.asked, self.delta = trainer, request.delta
         self.obstacles = [assumption.explanation for assumption in seen[0].obstacles]
         self.seen = [view for view in seen if not view.obstacles]
@@ -70,30 +70,30 @@ class SharpModel:
         self.start = min(self._unit(view) * view.request.initial_error for view in seen)
         self.of_rows = isinstance(request.problem.data, Rows)
 
-    def course(self, view: View, budget: Budget) -> Course:
+    def course(self, view: InCoordinates, budget: Budget) -> Course:
         """Return all bounds against a budget."""
         return self._against(view, budget)[1]
 
-    def _moments(self, view: View, budget: Budget) -> AttackMoments:
+    def _moments(self, view: InCoordinates, budget: Budget) -> AttackMoments:
         return self._against(view, budget)[0]
 
-    def _against(self, view: View, budget: Budget) -> tuple[AttackMoments, Course]:
+    def _against(self, view: InCoordinates, budget: Budget) -> tuple[AttackMoments, Course]:
         """Return what is known against a budget; the probability β(x) of a given attack is used."""
         given = isinstance(self.attack, Attack) and budget != NO_ATTACK
         return view.against(self.attack if given else budget)
 
-    def _unit(self, view: View) -> float:
+    def _unit(self, view: InCoordinates) -> float:
         """Return the radius that is asked for when the one in the view's coordinates is 1."""
         return (
             math.sqrt(view.constants.risk) if self.predictions else view.request.coordinates.shrinks
         )
 
-    def _shift(self, view: View, budget: Budget) -> float:
+    def _shift(self, view: InCoordinates, budget: Budget) -> float:
         """Return how far the fit of a table is known, in the coordinates of the view."""
         fit = view.request.fit
         return 0.0 if fit is None else fit.off + fit.moved(budget.bound or 0.0, budget.rows or 0)
 
-    def _limit(self, view: View, budget: Budget) -> float:
+    def _limit(self, view: InCoordinates, budget: Budget) -> float:
         """Return the radius that no step size can improve: 2θτ/((1+α)λ1)."""
         course = self.course(view, budget)
         by_markov = course.recursion.limit / math.sqrt(self.delta)
