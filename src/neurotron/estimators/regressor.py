@@ -125,7 +125,8 @@ class NeuroTronRegressor(FittedModel):
     n_iter_
         How many starts were tried.
     converged_
-        Whether the search ended before `max_iter` starts. If not, a fit warns.
+        Whether the search ended before `max_iter` starts, and the model is that of more than half
+        of the rows. If not, a fit warns.
     solution_
         The `Solution` of the solver, with what it assumed.
     n_features_in_, feature_names_in_
@@ -203,12 +204,15 @@ class NeuroTronRegressor(FittedModel):
         if self.verbose:
             say(str(self._diagnosis))
         if not self.converged_:
-            warnings.warn(
+            why = (
                 f"the search tried all {self.max_iter} starts, and too few of them led to the same "
-                "filter: increase `max_iter`, or read diagnose()",
-                ConvergenceWarning,
-                stacklevel=2,
+                "filter: increase `max_iter`"
             )
+            if self.n_iter_ < self.max_iter:
+                why = (
+                    "more than half of the labels are far from the filter: it may be the attacker's"
+                )
+            warnings.warn(f"{why}, or read diagnose()", ConvergenceWarning, stacklevel=2)
         return self
 
     def _fit(self, rows: Array, labels: Array, counts: Array | None, rate: float) -> None:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from neurotron import _check
 from neurotron._tiny import without_tiny, zeroed
 from neurotron._types import Array
-from neurotron.solvers.robust import NORMAL_MEDIAN
+from neurotron.residuals.robust import NORMAL_MEDIAN
 
 ENCODE = (
     "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "

@@ -12,15 +12,19 @@ from neurotron._threads import one_blas_thread
 from neurotron._tiny import without_tiny
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
+from neurotron.residuals.hidden import HiddenAttack, hidden_attack
+from neurotron.residuals.robust import mean
+from neurotron.solvers.candidates import best_of
 from neurotron.solvers.finish import SETTLED, fit_of_the_rest
 from neurotron.solvers.fit import Fit, proof_of
 from neurotron.solvers.linearized import Linearized
-from neurotron.solvers.mixture import HiddenAttack, hidden_attack
 from neurotron.solvers.proof import nothing
 from neurotron.solvers.search import STARTS, Progress, loss
 from neurotron.solvers.solution import Solution
 from neurotron.solvers.table import Table
 
+EXACT = 1e-9
+"""Smaller scales of the noise, in typical labels, are rounding."""
 MOST_EQUAL = 0.4
 """A larger share of equal labels gets a warning, if all others are rejected."""
 
@@ -133,7 +137,10 @@ def solve(
     searched = table.searched(_seeds.generator(seed, "rows to search"), max_rows)
     first = None if start is None else table.in_coordinates(searched, *start)
     found = table.found(searched, _seeds.generator(seed, "starts"), max_starts, first, progress)
+    found = best_of(searched, found)
     point, scale = table.finished(searched, found, tolerance)
+    if searched.linear and scale > EXACT:
+        point, scale = table.in_the_plain_basin(searched, point, scale, tolerance)
     point, scale = table.checked_by_column(searched, point, scale, tolerance)
     weights, constant = table.in_units(searched, point)
     fit = Fit.of(network, X, y, weights, constant, scale * table.label_unit, table.label_unit)
@@ -155,6 +162,7 @@ def solve(
         noise = hidden.noise * table.label_unit
         fit = Fit.of(network, X, y, weights, constant, noise, table.label_unit)
         fit = fit.rejecting(counted, hidden.tampered > 0.5)
+    lost = fit.rejected[counted].astype(float)
     _warn(searched, point)
     _warn_of_equal_labels(y[counted], fit.rejected[counted])
     return Solution(
@@ -170,7 +178,7 @@ def solve(
         loss=loss(searched, searched.residuals(point)) * np.sqrt(table.loss_unit),
         starts=found.starts,
         stopped=found.stopped,
-        converged=found.converged,
+        converged=found.converged and mean(lost, table.counts) <= 0.5,
         proof=proof_of(searched, X, weights, fit, counted) if prove else nothing("prove=False"),
         assumed=_assumed(fit.noise, hidden, table.label_unit),
     )

@@ -11,8 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.solvers.all_rows import AllRows
-from neurotron.solvers.robust import (
+from neurotron.residuals.robust import (
     BISQUARE,
     NORMAL_MEDIAN,
     TINY,
@@ -21,6 +20,7 @@ from neurotron.solvers.robust import (
     median,
     solve_normal_equations,
 )
+from neurotron.solvers.all_rows import AllRows
 
 STRICT = 3.44
 """Residuals of more honest standard deviations do not count: 85 % efficient for normal noise."""

@@ -21,8 +21,8 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
 from neurotron._types import Array, Mask
-from neurotron.estimators.patterns import growing
-from neurotron.solvers.robust import NORMAL_MEDIAN
+from neurotron.residuals.patterns import growing
+from neurotron.residuals.robust import NORMAL_MEDIAN
 
 NORMAL, HEAVIEST = 200.0, 2.0
 """Degrees of freedom of Student's law: as good as normal, and the heaviest tails allowed."""
@@ -123,6 +123,9 @@ class Residuals(NamedTuple):
     """The share of attacked labels; None if no attack is needed to explain the residuals."""
     rows: float
     """To how many rows with known attacks the estimate of the share is equivalent."""
+    evidence: float
+    """The log-likelihood of the residuals, less what the numbers of an attack would gain by
+    chance. It compares explanations of the residuals of different filters."""
     possible: float = 0.0
     """The largest share of an attack that cannot be excluded, if there is none."""
 
@@ -170,7 +173,8 @@ def explain(
         key=lambda found: found[1],
         default=(None, -math.inf, ordered),
     )
-    plain = Residuals(noise, None, count)
+    unit = len(ordered) * math.log(scale)
+    plain = Residuals(noise, None, count, honest - len(ordered) * math.log(2.0) - unit)
     if attack is None or math.hypot(attack.level, attack.spread) < APART * attack.scale:
         return plain
     known, believed = count * information(beliefs), _with_signs(attack, ordered, above, beliefs)
@@ -181,7 +185,8 @@ def explain(
     if believed - needed < others:
         possible = believed > others - POSSIBLE
         return plain._replace(possible=interval(attack.share, known)[1] if possible else 0.0)
-    return Residuals(HonestNoise(scale * attack.scale, attack.tail), attack.share, known)
+    law = HonestNoise(scale * attack.scale, attack.tail)
+    return Residuals(law, attack.share, known, believed - needed - unit)
 
 
 def rows_in(counts: Array | None, rows: int) -> float:

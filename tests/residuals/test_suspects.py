@@ -7,7 +7,7 @@ import pytest
 from tests.estimators.tables import table
 
 import neurotron as nt
-from neurotron.estimators.suspects import (
+from neurotron.residuals.suspects import (
     HonestNoise,
     explain,
     information,

@@ -7,7 +7,8 @@ import pytest
 from scipy import integrate, stats
 from tests.solvers.tables import NETWORKS, table
 
-from neurotron.solvers import robust, search
+from neurotron.residuals import robust
+from neurotron.solvers import search
 from neurotron.solvers.linearized import Linearized, coordinates_for
 
 DRAW = np.random.default_rng(0)
