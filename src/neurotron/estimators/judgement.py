@@ -9,14 +9,12 @@ import numpy as np
 from neurotron._types import Array, Mask
 from neurotron.residuals.patterns import Groups, groups_in
 from neurotron.residuals.robust import mean
+from neurotron.residuals.shares import information, interval, rows_in
 from neurotron.residuals.suspects import (
     NORMAL,
     HonestNoise,
     Residuals,
     explain,
-    information,
-    interval,
-    rows_in,
     suspects_among,
 )
 from neurotron.solvers import Solution

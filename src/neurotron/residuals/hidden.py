@@ -51,6 +51,8 @@ SHARES = (0.15, 0.48)
 MOST_OF_A_MODEL = 0.36
 """The largest share of another model. A larger one is as honest as the rest: on clean air fares
 43 % of the rows have a model of their own, and are a kind of route (chosen there)."""
+APART = 0.3
+"""Least squares is tried as another solution if its outputs differ by more, in noises."""
 SEPARATE = 3.5
 """Shifts of so many standard deviations leave a valley between two groups of labels, the larger of
 which is honest. Closer groups may be two halves of honest noise with a flat top."""
@@ -144,13 +146,14 @@ def hidden_attack(
     found = _around(rows, labels, counts, weights, noise)
     every = np.arange(len(labels)) if counts is None else np.flatnonzero(counts > 0.0)
     some = _sample(every, SAMPLE)
-    far = np.abs(labels[some] - rows[some] @ weights) > FAR * noise
-    if noise <= 0.0 or (found is not None and far.mean() <= SHARES[0]):
-        return found
-    # the solution may be wrong, and its noise too: look around least squares
     part = Regression.of(rows[some], labels[some], None if counts is None else counts[some])
     start = part.fitted(part.labels)
-    size = math.sqrt(part.mean(part.residuals(start) ** 2))
+    size, level = math.sqrt(part.mean(part.residuals(start) ** 2)), part.residuals(weights)
+    far = part.mean((np.abs(level) > FAR * noise).astype(float)) > SHARES[0]
+    apart = part.mean((part.rows @ (start - weights)) ** 2) > (APART * noise) ** 2
+    if noise <= 0.0 or not (far or (found is None and apart)):
+        return found
+    # the solution may be wrong, and its noise too: look around least squares
     other = _around(rows, labels, counts, start, size)
     return max((found, other), key=lambda each: -math.inf if each is None else each.margin)
 

@@ -14,7 +14,7 @@ from neurotron.networks import FilterNetwork
 from neurotron.residuals.robust import BISQUARE, median
 from neurotron.residuals.suspects import explain
 from neurotron.solvers.all_rows import AllRows, LinearRows, RowsInBlocks
-from neurotron.solvers.candidates import concentrated
+from neurotron.solvers.candidates import CORE, CORE_PER_WEIGHT, concentrated
 from neurotron.solvers.finish import finish
 from neurotron.solvers.linearized import (
     Linearized,
@@ -29,9 +29,9 @@ from neurotron.solvers.strict import noise_of, strict_finish
 
 SAMPLE, SAMPLE_PER_WEIGHT = 5_000, 64
 """Rows that are searched, if there are more; all rows take part in the last step."""
-CORE, CORE_PER_WEIGHT, CORE_STARTS = 1_000, 48, 8
-"""Rows on which the first starts for a linear network descend, and how many starts these are. All
-rows that are searched judge them, and take part in further descents if no filter is found."""
+CORE_STARTS = 8
+"""How many starts for a linear network descend on few rows. All rows that are searched judge them,
+and take part in further descents if no filter is found."""
 SEEN = 0.3
 """Least second moment in these rows of every direction, in those of all rows."""
 ROWS_PER_WEIGHT = 10
