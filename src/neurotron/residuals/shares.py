@@ -10,6 +10,7 @@ from neurotron._types import Array
 def rows_in(counts: Array | None, rows: int) -> float:
     """Return to how many rows that count the same these are equivalent, by Kish's formula.
 
+    >>> import numpy as np
     >>> rows_in(np.array([2.0, 2.0, 0.0]), 3)
     2.0
     """
