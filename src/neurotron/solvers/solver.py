@@ -150,8 +150,13 @@ def solve(
         hidden = hidden_attack(rows, table.labels, table.counts, point, scale)
         before = point
         if hidden is None:
-            point, scale = table.checked_by_leverage(searched, found, point, scale, tolerance)
-            point = fit_of_the_rest(rows, point, scale)
+            strict = table.checked_by_leverage(searched, found, point, tolerance)
+            wide = None
+            if strict is None:
+                wide = table.widened(searched, point, scale, tolerance)
+            else:
+                point, scale = strict
+            point = fit_of_the_rest(rows, point, scale) if wide is None else wide
         if point is not before:
             weights, constant = table.in_units(searched, point)
             noise = scale * table.label_unit

@@ -8,6 +8,8 @@ scale is taken from there and held, and rows are rejected sooner.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from neurotron._types import Array
@@ -31,14 +33,26 @@ FLOOR = 1e-9
 """Smallest scale, in typical labels: smaller residuals count as none during the search, too."""
 
 
-def strict_finish(rows: AllRows, point: Array, scale: float, *, settled: float) -> Array:
-    """Return the regression with strict bisquare weights near a point, where the scale is held.
+def strictly(residuals: Array, scale: float) -> Array:
+    """Return bisquare weights, which are 0 beyond 3.44 scales."""
+    return bisquare(residuals, scale * STRICT / BISQUARE)
+
+
+def held_finish(
+    rows: AllRows,
+    point: Array,
+    scale: float,
+    weights_of: Callable[[Array, float], Array],
+    *,
+    settled: float,
+) -> Array:
+    """Return the M-estimate near a point with these weights, where the scale is held (MM; Yohai).
 
     A change of the outputs by less than the part `settled` of the scale ends it.
     """
     for _ in range(ROUNDS):
         residuals, counts = rows.seen(point)
-        weights = bisquare(residuals, scale * STRICT / BISQUARE)
+        weights = weights_of(residuals, scale)
         weights = weights if counts is None else weights * counts
         if np.count_nonzero(weights) <= len(point):
             break

@@ -11,8 +11,8 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.residuals.robust import BISQUARE, median
-from neurotron.residuals.suspects import explain
+from neurotron.residuals.robust import BISQUARE, hampel, median
+from neurotron.residuals.suspects import FAR, LEAST_FAR, explain
 from neurotron.solvers.all_rows import AllRows, LinearRows, RowsInBlocks
 from neurotron.solvers.candidates import CORE, CORE_PER_WEIGHT, concentrated
 from neurotron.solvers.finish import finish
@@ -25,7 +25,7 @@ from neurotron.solvers.linearized import (
 )
 from neurotron.solvers.rare_columns import corrected, rare_columns
 from neurotron.solvers.search import CLOSE, Found, Progress, loss, search
-from neurotron.solvers.strict import noise_of, strict_finish
+from neurotron.solvers.strict import held_finish, noise_of, strictly
 
 SAMPLE, SAMPLE_PER_WEIGHT = 5_000, 64
 """Rows that are searched, if there are more; all rows take part in the last step."""
@@ -202,25 +202,38 @@ class Table:
         return searched.point_of(weights + changes, constant - float(changes @ centres))
 
     def checked_by_leverage(
-        self, searched: Linearized, found: Found, point: Array, scale: float, tolerance: float
-    ) -> tuple[Array, float]:
-        """Return the strict last step if rows with large leverage pulled the usual one away.
+        self, searched: Linearized, found: Found, point: Array, tolerance: float
+    ) -> tuple[Array, float] | None:
+        """Return the strict last step and its scale; None if nothing pulled the usual one away.
 
-        Then both the filter of the search and the strict step from there show much less noise. This
-        is for linear networks, with enough rows.
+        If rows with large leverage did, both the filter of the search and the strict step from there show much less noise.
+        This is for linear networks, with enough rows.
         """
         if len(searched) < max(JUDGES, JUDGES_PER_WEIGHT * searched.size):
-            return point, scale
+            return None
         most = QUIETER * self._noise(searched, point)
         noise = self._noise(searched, found.point)
         if noise > most:
-            return point, scale
+            return None
         rows = self.linear_rows(searched)
         start = self._with_rare_columns(searched, found.point, noise)
-        strict = strict_finish(rows, start, noise, settled=tolerance)
+        strict = held_finish(rows, start, noise, strictly, settled=tolerance)
         if self._noise(searched, strict) > most:
-            return point, scale
+            return None
         return strict, noise_of(*rows.seen(strict), searched.size, around_level=False)
+
+    def widened(
+        self, searched: Linearized, point: Array, scale: float, tolerance: float
+    ) -> Array | None:
+        """Return the last step with Hampel's weights, if no attack is named; else None.
+
+        These are closer to least squares where a linear model does not fit honest rows well.
+        """
+        residuals = searched.residuals(point)
+        far = np.count_nonzero(np.abs(residuals) > FAR * scale) >= LEAST_FAR
+        if far and explain(residuals, scale, searched.counts).share is not None:
+            return None
+        return held_finish(self.linear_rows(searched), point, scale, hampel, settled=tolerance)
 
     def _noise(self, searched: Linearized, point: Array) -> float:
         """Return the noise of the rows that are searched, whatever the intercept of the point.
