@@ -206,8 +206,8 @@ class Table:
     ) -> tuple[Array, float] | None:
         """Return the strict last step and its scale; None if nothing pulled the usual one away.
 
-        If rows with large leverage did, both the filter of the search and the strict step from there show much less noise.
-        This is for linear networks, with enough rows.
+        If rows with large leverage did, both the filter of the search and the strict step from
+        there show much less noise. This is for linear networks, with enough rows.
         """
         if len(searched) < max(JUDGES, JUDGES_PER_WEIGHT * searched.size):
             return None
