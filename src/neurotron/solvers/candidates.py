@@ -53,7 +53,7 @@ class Standing(NamedTuple):
     sizes: Array
     """|residual| of the rows, whose gradient may be zero."""
     exact: int
-    """How many rows it fits exactly, of those with a gradient."""
+    """How many rows it fits exactly; 0 if too few of these have a gradient to tell anything."""
     rejected: float
     """The share of rows that it rejects on its own scale."""
     scale: float
@@ -66,7 +66,8 @@ class Standing(NamedTuple):
         sizes = np.abs(residuals)
         fits = sizes <= FITS
         active = rows.active(rows.gradient(point)) if fits.any() else None
-        exact = int((fits if active is None else fits & active).sum())
+        known = int((fits if active is None else fits & active).sum())
+        exact = int(fits.sum()) if known > 2 * rows.size else 0
         start = median(sizes, rows.counts) / NORMAL_MEDIAN
         scale = honest_scale(sizes, rows.counts, start, FITS, rows.size)
         rejected = mean((sizes > BISQUARE * scale).astype(float), rows.counts)
@@ -89,7 +90,7 @@ class Standing(NamedTuple):
 def best_of(rows: Linearized, found: Found) -> Found:
     """Return the first in the order of comparison of what a search found and other candidates."""
     best = Standing.of(rows, found.point)
-    if best.exact > HALF * len(rows) and found.converged:
+    if 2 * best.exact > len(rows) + rows.size:  # no other filter can fit as many rows exactly
         return found
     few = max(CORE, CORE_PER_WEIGHT * rows.size)
     some = rows
