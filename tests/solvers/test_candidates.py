@@ -69,3 +69,18 @@ def test_concentration_ends_at_least_squares_of_the_rows_with_the_smallest_resid
     weights, _ = rows.weights(concentrated(rows, np.zeros(rows.size), 0.6))
     kept = np.argsort(np.abs(data.y - data.X @ weights))[:120]
     assert weights == pytest.approx(np.linalg.lstsq(data.X[kept], data.y[kept])[0], abs=1e-8)
+
+
+def test_counts_with_many_zeros_are_fitted_by_all_labels():
+    """The zeros agree exactly with a filter that says nothing about the others."""
+    draw = np.random.default_rng(0)
+    X = draw.standard_normal((500, 3))
+    y = np.maximum(np.round(2.0 * X[:, 0] + draw.standard_normal(500) - 0.5), 0.0)
+    with pytest.warns(UserWarning, match="labels are equal"):
+        solution = nt.solve(nt.networks.linear(3), X, y, intercept=True)
+    columns = np.column_stack([X, np.ones(500)])
+    usual = np.linalg.lstsq(columns, y)[0]
+    found = np.append(solution.weights, solution.intercept)
+    assert np.std(columns @ (found - usual)) < 0.4 * np.std(columns @ usual)
+    assert solution.noise > 0.5
+    assert solution.rejected.mean() < 0.02

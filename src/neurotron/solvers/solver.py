@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,10 +22,8 @@ from neurotron.solvers.linearized import Linearized
 from neurotron.solvers.proof import nothing
 from neurotron.solvers.search import STARTS, Progress, loss
 from neurotron.solvers.solution import Solution
-from neurotron.solvers.table import Table
+from neurotron.solvers.table import EXACT, Table
 
-EXACT = 1e-9
-"""Smaller scales of the noise, in typical labels, are rounding."""
 MOST_EQUAL = 0.4
 """A larger share of equal labels gets a warning, if all others are rejected."""
 
@@ -141,6 +140,10 @@ def solve(
     point, scale = table.finished(searched, found, tolerance)
     if searched.linear and scale > EXACT:
         point, scale = table.in_the_plain_basin(searched, point, scale, tolerance)
+    elif searched.linear and (beside := table.beside_ties(searched, point, tolerance)) is not None:
+        point, scale = beside
+        found = replace(found, point=point)
+        _warn_of_ties(y[counted])
     point, scale = table.checked_by_column(searched, point, scale, tolerance)
     weights, constant = table.in_units(searched, point)
     fit = Fit.of(network, X, y, weights, constant, scale * table.label_unit, table.label_unit)
@@ -231,6 +234,16 @@ def _warn(rows: Linearized, point: Array) -> None:
             f"that was found, because {why} in the others: do not rely on it",
             stacklevel=4,
         )
+
+
+def _warn_of_ties(labels: Array) -> None:
+    """Warn that the most frequent label is fitted like the others."""
+    most = int(np.unique(labels, return_counts=True)[1].max())
+    warnings.warn(
+        f"{100.0 * most / len(labels):.3g} % of the labels are equal, so the noise is that of the "
+        "others: the regression is meant for labels that vary continuously",
+        stacklevel=4,
+    )
 
 
 def _warn_of_equal_labels(labels: Array, rejected: Mask) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.residuals.robust import BISQUARE, hampel, median
+from neurotron.residuals.robust import BISQUARE, NORMAL_MEDIAN, hampel, median
 from neurotron.residuals.suspects import FAR, LEAST_FAR, explain
 from neurotron.solvers.all_rows import AllRows, LinearRows, RowsInBlocks
 from neurotron.solvers.candidates import CORE, CORE_PER_WEIGHT, concentrated
@@ -36,6 +36,11 @@ SEEN = 0.3
 """Least second moment in these rows of every direction, in those of all rows."""
 ROWS_PER_WEIGHT = 10
 """Fewer rows are never searched, even if the caller wants that."""
+EXACT = 1e-9
+"""Smaller residuals and scales, in typical labels, are rounding."""
+OTHERS = (0.25, 0.6)
+"""Shares of labels that differ from a frequent value and are believed beside it: fewer are taken
+for errors (on the table of affairs, 68 % are zero and the others are honest)."""
 WORSE = 1.25
 """The last step is undone if it raises the loss by more than this factor."""
 JUDGES, JUDGES_PER_WEIGHT, QUIETER = 200, 25, 0.75
@@ -164,6 +169,25 @@ class Table:
         if named and ours.evidence > other.evidence:
             return point, scale
         return finish(self._all_rows(searched), plain, settled=tolerance)
+
+    def beside_ties(
+        self, searched: Linearized, point: Array, tolerance: float
+    ) -> tuple[Array, float] | None:
+        """Return the last step with the noise of the other labels, if one value hides the noise.
+
+        Where one value is so frequent that the point follows it exactly, and no other label, such
+        as zeros among counts, the noise is not zero, and the many other labels are not all wrong.
+        """
+        values, repeats = np.unique(searched.y, return_counts=True)
+        others = searched.y != values[repeats.argmax()]
+        exact = np.abs(searched.residuals(point)) <= EXACT
+        low, high = OTHERS
+        if not low <= np.mean(others) <= high or np.mean(exact[others]) > 0.1:
+            return None
+        start = concentrated(searched, point, 1.0)
+        noise = float(np.median(np.abs(searched.residuals(start))[others])) / NORMAL_MEDIAN
+        rows = self.linear_rows(searched)
+        return held_finish(rows, start, noise, hampel, settled=tolerance), noise
 
     def checked_by_column(
         self, searched: Linearized, point: Array, scale: float, tolerance: float
