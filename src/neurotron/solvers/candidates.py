@@ -104,7 +104,7 @@ def best_of(rows: Linearized, found: Found) -> Found:
             best = rival
     if best.point is found.point:
         return found
-    return replace(found, point=best.point, loss=best.loss)
+    return replace(found, point=best.point, loss=best.loss, by_majority=True)
 
 
 def _candidates(rows: Linearized, point: Array) -> Iterator[Array]:

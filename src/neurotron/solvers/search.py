@@ -61,6 +61,8 @@ class Found:
     stopped: str
     converged: bool
     """Whether the search ended before all starts were tried."""
+    by_majority: bool = False
+    """Whether it was chosen because it keeps or explains more rows than the search's own filter."""
 
 
 def search(

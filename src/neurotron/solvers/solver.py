@@ -139,7 +139,8 @@ def solve(
     found = best_of(searched, found)
     point, scale = table.finished(searched, found, tolerance)
     if searched.linear and scale > EXACT:
-        point, scale = table.in_the_plain_basin(searched, point, scale, tolerance)
+        if not found.by_majority:
+            point, scale = table.in_the_plain_basin(searched, point, scale, tolerance)
     elif searched.linear and (beside := table.beside_ties(searched, point, tolerance)) is not None:
         point, scale = beside
         found = replace(found, point=point)
@@ -155,9 +156,9 @@ def solve(
         if hidden is None:
             strict = table.checked_by_leverage(searched, found, point, tolerance)
             wide = None
-            if strict is None:
+            if strict is None and not found.by_majority:
                 wide = table.widened(searched, point, scale, tolerance)
-            else:
+            elif strict is not None:
                 point, scale = strict
             point = fit_of_the_rest(rows, point, scale) if wide is None else wide
         if point is not before:

@@ -43,6 +43,8 @@ OTHERS = (0.25, 0.6)
 for errors (on the table of affairs, 68 % are zero and the others are honest)."""
 WORSE = 1.25
 """The last step is undone if it raises the loss by more than this factor."""
+ENOUGH_PER_WEIGHT = 15
+"""Rows for each weight with which a filter that shows much less noise need not name an attack."""
 JUDGES, JUDGES_PER_WEIGHT, QUIETER = 200, 25, 0.75
 """Rows that it takes to compare the noise of two filters, and by which factor the strict last step
 must show less noise than the usual one (0.64 to 0.73 in attacks of tests, above 0.76 on clean
@@ -163,7 +165,7 @@ class Table:
             for each, level in ((point, scale), (plain, noise))
         )
         named = ours.share is not None
-        many = len(searched) >= max(JUDGES, JUDGES_PER_WEIGHT * searched.size)
+        many = len(searched) >= max(JUDGES, ENOUGH_PER_WEIGHT * searched.size)
         if scale <= (QUIETER if named or many else 0.5) * noise:
             return point, scale
         if named and ours.evidence > other.evidence:
