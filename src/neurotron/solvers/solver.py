@@ -50,10 +50,10 @@ def solve(
     enough to find the true filter exactly, and `Solution.proven_against` says up to how many
     tampered rows this is proved; `Solution.proof` says what that takes for granted. With honest
     noise and 20 rows or more for each weight, the error is close to that of least squares on the
-    honest rows, as long as at most 40 % of the labels are tampered with, by much more than the
-    noise. Both fail if tampered labels fit another filter too well: on picked rows one that is
-    close to the true one, with noise any one without noise (docs/rows.md). Networks with another
-    activation than the leaky ReLU are solved in the same way, but nothing is proved about them.
+    honest rows, if clearly fewer than half of the labels are tampered with, by four times the noise
+    or more. Filters that explain many rows are compared by how many rows they keep (docs/rows.md
+    says where that fails). Networks with another activation than the leaky ReLU are solved in the
+    same way, but nothing is proved about them.
 
     Parameters
     ----------
@@ -201,12 +201,12 @@ def _of_all_rows(values: Array, counted: Mask) -> Array:
 
 
 EXACT_LABELS = (
-    "Fewer than half of the labels are tampered with, not on picked rows to fit a filter close to "
-    "the true one, and the others are exact."
+    "Fewer than half of the labels are tampered with, no other filter explains more of them, and "
+    "the others are exact."
 )
 NOISY_LABELS = (
     "Fewer than half of the labels are tampered with, by much more than the honest noise, which is "
-    "symmetric around zero, and they fit no other filter better than honest ones fit the true one."
+    "symmetric around zero, and no other filter keeps more of them."
 )
 
 
