@@ -27,6 +27,8 @@ from neurotron.solvers.all_rows import AllRows
 STRICT = 3.44
 """Residuals of more honest standard deviations do not count: 85 % efficient for normal noise."""
 ROUNDS = 50
+FAST = 0.5
+"""The normal equations are computed again if a change is not this much smaller than the last."""
 CLOSE = 1e-3
 """A change of the level by less than this part of the scale ends the search for it."""
 FLOOR = 1e-9
@@ -50,17 +52,23 @@ def held_finish(
 
     A change of the outputs by less than the part `settled` of the scale ends it.
     """
+    last, fast = np.inf, False
     for _ in range(ROUNDS):
         residuals, counts = rows.seen(point)
         weights = weights_of(residuals, scale)
         weights = weights if counts is None else weights * counts
         if np.count_nonzero(weights) <= len(point):
             break
-        vector, matrix = rows.equations(weights * residuals, weights)
+        vector, new = rows.equations(weights * residuals, None if fast else weights)
+        if not fast:
+            matrix = new
         change = solve_normal_equations(matrix, vector)
         point = point + change
-        if np.sqrt(np.abs(change @ matrix @ change) / weights.sum()) <= settled * scale:
+        moved = np.sqrt(np.abs(change @ matrix @ change) / weights.sum())
+        if moved <= settled * scale:
             break
+        fast = rows.steady and moved <= FAST * last  # the last normal equations are good enough
+        last = moved
     return point
 
 
