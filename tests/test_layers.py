@@ -25,8 +25,8 @@ FOUNDATIONS = [
     ["_streams"],
 ]
 HOUSE = [
-    "guarantee", "networks", "laws", "data", "problem", "attacks", "theory", "solvers", "trainers",
-    "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning",
+    "guarantee", "networks", "laws", "data", "problem", "attacks", "theory", "residuals", "solvers",
+    "trainers", "engine", "trajectories", "simulation", "guarantees", "conformance", "poisoning",
     "model_file", "work", "estimators", "auditing", "lab/store", "lab/results", "lab/training",
     "lab/audits", "lab/claims", "lab/running", "lab/figures", "lab/pages", "lab/studies",
     "lab", "cli",

@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 import neurotron as nt
 from neurotron.solvers.all_rows import LinearRows
-from neurotron.solvers.strict import STRICT, strict_finish
+from neurotron.solvers.strict import STRICT, held_finish, strictly
 
 
 def pulled(rows=1000, share=0.12, columns=8, seed=0, noise=None):
@@ -96,5 +96,5 @@ def test_the_strict_step_minimises_the_bisquare_loss_with_the_scale_that_is_give
         ratios = np.minimum(((y - X @ point) / (STRICT * scale)) ** 2, 1.0)
         return counts @ (1.0 - (1.0 - ratios) ** 3)
 
-    point = strict_finish(linear_rows(X, y, counts), weights, scale, settled=1e-10)
+    point = held_finish(linear_rows(X, y, counts), weights, scale, strictly, settled=1e-10)
     assert np.allclose(point, minimize(loss, weights, tol=1e-12).x, atol=1e-5)

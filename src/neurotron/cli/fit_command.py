@@ -31,9 +31,8 @@ def fit(
     """Fit a model to a table whose labels may be poisoned, and save it.
 
     All columns except the label are inputs, and must be numbers. Labels that do not fit the model
-    of the majority are ignored. They must be fewer than half, and on real tables 40 % can be too
-    many, as can fewer on the rows with the most unusual inputs. The command `neurotron clean` shows
-    the suspects.
+    of the majority are ignored. They must be fewer than half, and clearly fewer on the
+    rows with the most unusual inputs. The command `neurotron clean` shows the suspects.
 
         neurotron fit data.csv --label price --out model.safetensors
 

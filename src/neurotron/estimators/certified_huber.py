@@ -16,7 +16,7 @@ from neurotron import _check
 from neurotron._threads import one_blas_thread
 from neurotron._types import Array
 from neurotron.estimators.table import inputs_of, labels_of, large_enough, weights_of
-from neurotron.solvers.robust import NORMAL_MEDIAN, median
+from neurotron.residuals.robust import NORMAL_MEDIAN, median
 from neurotron.theory.huber import ClippedEquation
 from neurotron.theory.huber_ceiling import ClippedCeiling
 from neurotron.theory.label_changes import room_of

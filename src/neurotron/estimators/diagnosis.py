@@ -18,9 +18,9 @@ from neurotron._text import card, wrap
 from neurotron._types import Array
 from neurotron.estimators.geometry import Geometry, geometry_of
 from neurotron.estimators.judgement import LabelJudgement
-from neurotron.estimators.patterns import Groups, Pattern, curve_in, growth_in, rare_in, some_of
 from neurotron.estimators.reasons import reasons_of, strongest_row
-from neurotron.estimators.suspects import NORMAL, HonestNoise
+from neurotron.residuals.patterns import Groups, Pattern, curve_in, growth_in, rare_in, some_of
+from neurotron.residuals.suspects import NORMAL, HonestNoise
 
 if TYPE_CHECKING:
     from neurotron.estimators.regressor import NeuroTronRegressor

@@ -7,19 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from neurotron._types import Array, Mask
-from neurotron.estimators.patterns import Groups, groups_in
-from neurotron.estimators.suspects import (
+from neurotron.residuals.patterns import Groups, groups_in
+from neurotron.residuals.robust import mean
+from neurotron.residuals.shares import information, interval, rows_in
+from neurotron.residuals.suspects import (
     NORMAL,
     HonestNoise,
     Residuals,
     explain,
-    information,
-    interval,
-    rows_in,
     suspects_among,
 )
 from neurotron.solvers import Solution
-from neurotron.solvers.robust import mean
 
 MOST = 0.5
 """The largest share of attacked labels that a fit can stand."""
@@ -96,9 +94,9 @@ def _explained(
     weights = None if counts is None else counts[counted]
     rows = rows_in(weights, int(counted.sum()))
     if solution.noise == 0.0:
-        return Residuals(HonestNoise(0.0, NORMAL), None, rows)
+        return Residuals(HonestNoise(0.0, NORMAL), None, rows, 0.0)
     if solution.tampered is not None:
         rows *= information(solution.tampered[counted])
-        return Residuals(HonestNoise(solution.noise, NORMAL), solution.hidden_share, rows)
+        return Residuals(HonestNoise(solution.noise, NORMAL), solution.hidden_share, rows, 0.0)
     inputs = inputs if counts is None else inputs[counted]
     return explain(residuals[counted], solution.noise, weights, inputs)

@@ -13,10 +13,10 @@ from neurotron import _check
 from neurotron._registry import parse
 from neurotron._types import Array
 from neurotron.estimators.regressor import NeuroTronRegressor, check_parameters, seed_of
-from neurotron.estimators.suspects import HEAVIEST, NORMAL, HonestNoise
 from neurotron.estimators.table import MOST_HASHES, Hashes
 from neurotron.model_file import read_model
 from neurotron.networks import BY_NAME, FilterNetwork
+from neurotron.residuals.suspects import HEAVIEST, NORMAL, HonestNoise
 
 TAILS = f"[{0.99 * HEAVIEST:g}, {1.01 * NORMAL:g}]"
 """The tails of honest noise, with room for rounding."""

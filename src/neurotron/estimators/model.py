@@ -14,9 +14,9 @@ from neurotron._tiny import SMALLEST
 from neurotron._types import Array
 from neurotron.estimators.diagnosis import Diagnosis
 from neurotron.estimators.held_out import HoldsOut
-from neurotron.estimators.suspects import HonestNoise, suspects_among
 from neurotron.estimators.table import Hashes, inputs_of, labels_of
 from neurotron.networks import FilterNetwork
+from neurotron.residuals.suspects import HonestNoise, suspects_among
 from neurotron.solvers.linearized import blocks_of, outputs_of
 from neurotron.solvers.position import ROUNDING
 from neurotron.solvers.search import Progress

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neurotron._digits import percent, readable
-from neurotron.estimators.patterns import Pattern
+from neurotron.residuals.patterns import Pattern
 
 if TYPE_CHECKING:
     from neurotron.estimators.diagnosis import Diagnosis

@@ -39,8 +39,8 @@ class NeuroTronRegressor(FittedModel):
     """A regression that ignores poisoned labels and names the suspicious rows.
 
     It looks for the model that most rows agree with, by `neurotron.solve`. How many labels are
-    poisoned need not be known, but it must be fewer than half, and on real tables 40 % can be too
-    many (docs/tables.md). By default the model is linear.
+    poisoned need not be known, but it must be fewer than half, and those near the model hide in
+    the noise (docs/tables.md). By default the model is linear.
 
     Parameters
     ----------
@@ -98,8 +98,7 @@ class NeuroTronRegressor(FittedModel):
         Which labels are suspicious, shape (N,). See `false_alarm_rate`.
     attacked_fraction_
         The estimated share of labels that are attacked, as `sample_weight` counts them. Changes
-        that are smaller than about six times the noise can hide, and larger ones can hide beside
-        labels that are farther off; they are then not counted.
+        that are smaller than about four times the noise can hide and are then not counted.
     attacked_fraction_interval_
         The 95 % interval of the share of labels that stand out, a pair, if the noise has the law
         `honest_noise_`: errors that hide in the noise are not counted. Its upper end is 0.5 if the
@@ -127,7 +126,8 @@ class NeuroTronRegressor(FittedModel):
     n_iter_
         How many starts were tried.
     converged_
-        Whether the search ended before `max_iter` starts. If not, a fit warns.
+        Whether the search ended before `max_iter` starts, and the model is that of more than half
+        of the rows. If not, a fit warns.
     solution_
         The `Solution` of the solver, with what it assumed.
     n_features_in_, feature_names_in_
@@ -217,12 +217,15 @@ class NeuroTronRegressor(FittedModel):
         if self.verbose:
             say(str(self._diagnosis))
         if not self.converged_:
-            warnings.warn(
+            why = (
                 f"the search tried all {self.max_iter} starts, and too few of them led to the same "
-                "filter: increase `max_iter`, or read diagnose()",
-                ConvergenceWarning,
-                stacklevel=2,
+                "filter: increase `max_iter`"
             )
+            if self.n_iter_ < self.max_iter:
+                why = (
+                    "more than half of the labels are far from the filter: it may be the attacker's"
+                )
+            warnings.warn(f"{why}, or read diagnose()", ConvergenceWarning, stacklevel=2)
         return self
 
     def _fit(self, rows: Array, labels: Array, counts: Array | None, rate: float) -> None:

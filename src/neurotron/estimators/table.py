@@ -17,7 +17,7 @@ from neurotron import _check
 from neurotron._tiny import without_tiny, zeroed
 from neurotron._types import Array, Index
 from neurotron.guarantee import Assumption, stated
-from neurotron.solvers.robust import NORMAL_MEDIAN
+from neurotron.residuals.robust import NORMAL_MEDIAN
 
 ENCODE = (
     "encode it as numbers first, for example with a OneHotEncoder in a ColumnTransformer in front "

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.solvers.all_rows import AllRows
-from neurotron.solvers.robust import (
+from neurotron.residuals.robust import (
     BISQUARE,
     NORMAL_MEDIAN,
     TINY,
@@ -16,6 +15,7 @@ from neurotron.solvers.robust import (
     median,
     solve_normal_equations,
 )
+from neurotron.solvers.all_rows import AllRows
 
 ROUNDS = 50
 CONVERGED = 1e-15

@@ -9,10 +9,10 @@ import numpy as np
 from neurotron import _check
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
+from neurotron.residuals.robust import BISQUARE
 from neurotron.solvers.linearized import Linearized, blocks_of, outputs_of
 from neurotron.solvers.position import ROUNDING, SIX_DIGITS
 from neurotron.solvers.proof import Proof, nothing, prove
-from neurotron.solvers.robust import BISQUARE
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,7 +20,7 @@ import numpy as np
 
 from neurotron._types import Array, Index, Mask
 from neurotron.networks import FilterNetwork
-from neurotron.solvers.robust import TINY, leverages, median
+from neurotron.residuals.robust import TINY, leverages, median
 
 SMALLEST = 1e-11
 """Directions whose singular value is below this part of the largest are not determined."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from neurotron._types import Array, Index
-from neurotron.solvers.robust import BISQUARE, median
+from neurotron.residuals.robust import BISQUARE, median
 
 FEW = 300
 """A column is rare if fewer than so many of a sample of the rows have another value than most."""

@@ -16,8 +16,8 @@ import numpy.typing as npt
 from neurotron import _check
 from neurotron._types import Array
 from neurotron.networks import FilterNetwork
+from neurotron.residuals.robust import NORMAL_MEDIAN, increment
 from neurotron.solvers.linearized import Linearized, coordinates_for
-from neurotron.solvers.robust import NORMAL_MEDIAN, increment
 from neurotron.solvers.search import odd_start
 
 ROUNDS = 100

@@ -15,8 +15,8 @@ from typing import TypeAlias
 import numpy as np
 
 from neurotron._types import Array
+from neurotron.residuals.robust import TINY, increment, leverages, mean, median
 from neurotron.solvers.linearized import Linearized, View
-from neurotron.solvers.robust import TINY, increment, leverages, mean, median
 
 Progress: TypeAlias = Callable[[int, int], object]
 """A function of the number of starts so far and of the most there can be."""
@@ -61,6 +61,8 @@ class Found:
     stopped: str
     converged: bool
     """Whether the search ended before all starts were tried."""
+    by_majority: bool = False
+    """Whether it was chosen because it keeps or explains more rows than the search's own filter."""
 
 
 def search(

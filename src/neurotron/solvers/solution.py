@@ -56,7 +56,8 @@ class Solution(Pickled):
     stopped
         Why no more starts were tried.
     converged
-        Whether the search ended before it had tried as many starts as it may.
+        Whether the search ended before it had tried as many starts as it may, and the filter does
+        not reject more than half of the rows.
     proof
         What the rows prove about the filter, if honest labels are exact.
     assumed

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,14 +13,16 @@ from neurotron._threads import one_blas_thread
 from neurotron._tiny import without_tiny
 from neurotron._types import Array, Mask
 from neurotron.networks import FilterNetwork
+from neurotron.residuals.hidden import HiddenAttack, hidden_attack
+from neurotron.residuals.robust import mean
+from neurotron.solvers.candidates import best_of
 from neurotron.solvers.finish import SETTLED, fit_of_the_rest
 from neurotron.solvers.fit import Fit, proof_of
 from neurotron.solvers.linearized import Linearized
-from neurotron.solvers.mixture import HiddenAttack, hidden_attack
 from neurotron.solvers.proof import nothing
 from neurotron.solvers.search import STARTS, Progress, loss
 from neurotron.solvers.solution import Solution
-from neurotron.solvers.table import Table
+from neurotron.solvers.table import EXACT, Table
 
 MOST_EQUAL = 0.4
 """A larger share of equal labels gets a warning, if all others are rejected."""
@@ -47,10 +50,10 @@ def solve(
     enough to find the true filter exactly, and `Solution.proven_against` says up to how many
     tampered rows this is proved; `Solution.proof` says what that takes for granted. With honest
     noise and 20 rows or more for each weight, the error is close to that of least squares on the
-    honest rows, as long as at most 40 % of the labels are tampered with, by much more than the
-    noise. Both fail if tampered labels fit another filter too well: on picked rows one that is
-    close to the true one, with noise any one without noise (docs/rows.md). Networks with another
-    activation than the leaky ReLU are solved in the same way, but nothing is proved about them.
+    honest rows, if clearly fewer than half of the labels are tampered with, by four times the noise
+    or more. Filters that explain many rows are compared by how many rows they keep (docs/rows.md
+    says where that fails). Networks with another activation than the leaky ReLU are solved in the
+    same way, but nothing is proved about them.
 
     Parameters
     ----------
@@ -133,7 +136,15 @@ def solve(
     searched = table.searched(_seeds.generator(seed, "rows to search"), max_rows)
     first = None if start is None else table.in_coordinates(searched, *start)
     found = table.found(searched, _seeds.generator(seed, "starts"), max_starts, first, progress)
+    found = best_of(searched, found)
     point, scale = table.finished(searched, found, tolerance)
+    if searched.linear and scale > EXACT:
+        if not found.by_majority:
+            point, scale = table.in_the_plain_basin(searched, point, scale, tolerance)
+    elif searched.linear and (beside := table.beside_ties(searched, point, tolerance)) is not None:
+        point, scale = beside
+        found = replace(found, point=point)
+        _warn_of_ties(y[counted])
     point, scale = table.checked_by_column(searched, point, scale, tolerance)
     weights, constant = table.in_units(searched, point)
     fit = Fit.of(network, X, y, weights, constant, scale * table.label_unit, table.label_unit)
@@ -143,8 +154,13 @@ def solve(
         hidden = hidden_attack(rows, table.labels, table.counts, point, scale)
         before = point
         if hidden is None:
-            point, scale = table.checked_by_leverage(searched, found, point, scale, tolerance)
-            point = fit_of_the_rest(rows, point, scale)
+            strict = table.checked_by_leverage(searched, found, point, tolerance)
+            wide = None
+            if strict is None and not found.by_majority:
+                wide = table.widened(searched, point, scale, tolerance)
+            elif strict is not None:
+                point, scale = strict
+            point = fit_of_the_rest(rows, point, scale) if wide is None else wide
         if point is not before:
             weights, constant = table.in_units(searched, point)
             noise = scale * table.label_unit
@@ -155,6 +171,7 @@ def solve(
         noise = hidden.noise * table.label_unit
         fit = Fit.of(network, X, y, weights, constant, noise, table.label_unit)
         fit = fit.rejecting(counted, hidden.tampered > 0.5)
+    lost = fit.rejected[counted].astype(float)
     _warn(searched, point)
     _warn_of_equal_labels(y[counted], fit.rejected[counted])
     return Solution(
@@ -170,7 +187,7 @@ def solve(
         loss=loss(searched, searched.residuals(point)) * np.sqrt(table.loss_unit),
         starts=found.starts,
         stopped=found.stopped,
-        converged=found.converged,
+        converged=found.converged and mean(lost, table.counts) <= 0.5,
         proof=proof_of(searched, X, weights, fit, counted) if prove else nothing("prove=False"),
         assumed=_assumed(fit.noise, hidden, table.label_unit),
     )
@@ -184,12 +201,12 @@ def _of_all_rows(values: Array, counted: Mask) -> Array:
 
 
 EXACT_LABELS = (
-    "Fewer than half of the labels are tampered with, not on picked rows to fit a filter close to "
-    "the true one, and the others are exact."
+    "Fewer than half of the labels are tampered with, no other filter explains more of them, and "
+    "the others are exact."
 )
 NOISY_LABELS = (
     "Fewer than half of the labels are tampered with, by much more than the honest noise, which is "
-    "symmetric around zero, and they fit no other filter better than honest ones fit the true one."
+    "symmetric around zero, and no other filter keeps more of them."
 )
 
 
@@ -218,6 +235,16 @@ def _warn(rows: Linearized, point: Array) -> None:
             f"that was found, because {why} in the others: do not rely on it",
             stacklevel=4,
         )
+
+
+def _warn_of_ties(labels: Array) -> None:
+    """Warn that the most frequent label is fitted like the others."""
+    most = int(np.unique(labels, return_counts=True)[1].max())
+    warnings.warn(
+        f"{100.0 * most / len(labels):.3g} % of the labels are equal, so the noise is that of the "
+        "others: the regression is meant for labels that vary continuously",
+        stacklevel=4,
+    )
 
 
 def _warn_of_equal_labels(labels: Array, rejected: Mask) -> None:

@@ -8,11 +8,12 @@ scale is taken from there and held, and rows are rejected sooner.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.solvers.all_rows import AllRows
-from neurotron.solvers.robust import (
+from neurotron.residuals.robust import (
     BISQUARE,
     NORMAL_MEDIAN,
     TINY,
@@ -21,32 +22,53 @@ from neurotron.solvers.robust import (
     median,
     solve_normal_equations,
 )
+from neurotron.solvers.all_rows import AllRows
 
 STRICT = 3.44
 """Residuals of more honest standard deviations do not count: 85 % efficient for normal noise."""
 ROUNDS = 50
+FAST = 0.5
+"""The normal equations are computed again if a change is not this much smaller than the last."""
 CLOSE = 1e-3
 """A change of the level by less than this part of the scale ends the search for it."""
 FLOOR = 1e-9
 """Smallest scale, in typical labels: smaller residuals count as none during the search, too."""
 
 
-def strict_finish(rows: AllRows, point: Array, scale: float, *, settled: float) -> Array:
-    """Return the regression with strict bisquare weights near a point, where the scale is held.
+def strictly(residuals: Array, scale: float) -> Array:
+    """Return bisquare weights, which are 0 beyond 3.44 scales."""
+    return bisquare(residuals, scale * STRICT / BISQUARE)
+
+
+def held_finish(
+    rows: AllRows,
+    point: Array,
+    scale: float,
+    weights_of: Callable[[Array, float], Array],
+    *,
+    settled: float,
+) -> Array:
+    """Return the M-estimate near a point with these weights, where the scale is held (MM; Yohai).
 
     A change of the outputs by less than the part `settled` of the scale ends it.
     """
+    last, fast = np.inf, False
     for _ in range(ROUNDS):
         residuals, counts = rows.seen(point)
-        weights = bisquare(residuals, scale * STRICT / BISQUARE)
+        weights = weights_of(residuals, scale)
         weights = weights if counts is None else weights * counts
         if np.count_nonzero(weights) <= len(point):
             break
-        vector, matrix = rows.equations(weights * residuals, weights)
+        vector, new = rows.equations(weights * residuals, None if fast else weights)
+        if not fast:
+            matrix = new
         change = solve_normal_equations(matrix, vector)
         point = point + change
-        if np.sqrt(np.abs(change @ matrix @ change) / weights.sum()) <= settled * scale:
+        moved = np.sqrt(np.abs(change @ matrix @ change) / weights.sum())
+        if moved <= settled * scale:
             break
+        fast = rows.steady and moved <= FAST * last  # the last normal equations are good enough
+        last = moved
     return point
 
 

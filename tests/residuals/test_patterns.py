@@ -11,8 +11,8 @@ from tests.support.messages import says
 
 import neurotron as nt
 from neurotron.estimators import judgement
-from neurotron.estimators.patterns import Pattern, curve_in, groups_in, growth_in, rare_in
-from neurotron.estimators.suspects import HonestNoise, Residuals
+from neurotron.residuals.patterns import Pattern, curve_in, groups_in, growth_in, rare_in
+from neurotron.residuals.suspects import HonestNoise, Residuals
 
 DRAW = np.random.default_rng(0)
 X = DRAW.standard_normal((600, 3))
@@ -44,7 +44,7 @@ def test_an_attack_whose_size_depends_on_an_input_is_not_taken_for_noise_that_gr
 
 def test_a_share_that_no_suspect_shows_is_possible_but_not_reported(monkeypatch):
     solution = fitted(LINE + NOISE).solution_
-    claimed = Residuals(HonestNoise(10.0, 200.0), 0.3, 600.0)
+    claimed = Residuals(HonestNoise(10.0, 200.0), 0.3, 600.0, 0.0)
     monkeypatch.setattr(judgement, "explain", lambda *_: claimed)
     found = judgement.judge(solution, X, NOISE, np.zeros(600), None, 0.05)
     assert found.share == found.interval[0] == 0.0
@@ -67,9 +67,18 @@ def test_a_curve_is_a_reason_that_names_its_columns(curve, column):
     assert says(reasons(model), "follow a curve", column)
 
 
-@pytest.mark.parametrize("shift", [4.5, 6.0])
-def test_a_shift_that_hides_is_a_reason_and_the_interval_allows_for_it(shift):
-    model = fitted(LINE + NOISE + shift * (np.arange(600) < 270))
+@pytest.mark.parametrize("shift", [4.5, 6.0, 100.0])
+def test_a_shift_of_nearly_half_of_the_labels_is_found(shift):
+    attacked = np.arange(600) < 270
+    model = fitted(LINE + NOISE + shift * attacked)
+    assert np.allclose(model.coef_, fitted(LINE + NOISE).coef_, atol=0.2)
+    assert model.attacked_fraction_ == pytest.approx(0.45, abs=0.02)
+    assert model.suspects_[attacked].mean() > 0.9
+    assert says(reasons(model), "near one half")
+
+
+def test_two_halves_are_a_reason_and_the_interval_allows_for_them():
+    model = fitted(LINE + NOISE + 6.0 * (np.arange(600) < 300))
     assert says(reasons(model), "two groups", "attacked")
     assert model.attacked_fraction_interval_[1] == 0.5
 

@@ -21,8 +21,9 @@ from scipy.optimize import minimize_scalar
 from scipy.special import betainc, betaincinv, betaln, gammaln
 
 from neurotron._types import Array, Mask
-from neurotron.estimators.patterns import growing
-from neurotron.solvers.robust import NORMAL_MEDIAN
+from neurotron.residuals.patterns import growing
+from neurotron.residuals.robust import NORMAL_MEDIAN
+from neurotron.residuals.shares import information, interval, rows_in
 
 NORMAL, HEAVIEST = 200.0, 2.0
 """Degrees of freedom of Student's law: as good as normal, and the heaviest tails allowed."""
@@ -123,6 +124,9 @@ class Residuals(NamedTuple):
     """The share of attacked labels; None if no attack is needed to explain the residuals."""
     rows: float
     """To how many rows with known attacks the estimate of the share is equivalent."""
+    evidence: float
+    """The log-likelihood of the residuals, less what the numbers of an attack would gain by
+    chance. It compares explanations of the residuals of different filters."""
     possible: float = 0.0
     """The largest share of an attack that cannot be excluded, if there is none."""
 
@@ -170,7 +174,8 @@ def explain(
         key=lambda found: found[1],
         default=(None, -math.inf, ordered),
     )
-    plain = Residuals(noise, None, count)
+    unit = len(ordered) * math.log(scale)
+    plain = Residuals(noise, None, count, honest - len(ordered) * math.log(2.0) - unit)
     if attack is None or math.hypot(attack.level, attack.spread) < APART * attack.scale:
         return plain
     known, believed = count * information(beliefs), _with_signs(attack, ordered, above, beliefs)
@@ -181,18 +186,23 @@ def explain(
     if believed - needed < others:
         possible = believed > others - POSSIBLE
         return plain._replace(possible=interval(attack.share, known)[1] if possible else 0.0)
-    return Residuals(HonestNoise(scale * attack.scale, attack.tail), attack.share, known)
+    law = HonestNoise(scale * attack.scale, attack.tail)
+    found = Residuals(law, attack.share, known, believed - needed - unit)
+    near = order[beliefs < 0.5]
+    return found if len(near) == len(order) else _with_nearer(found, residuals[near], count)
 
 
-def rows_in(counts: Array | None, rows: int) -> float:
-    """Return to how many rows that count the same these are equivalent, by Kish's formula.
+def _with_nearer(found: Residuals, residuals: Array, count: float) -> Residuals:
+    """Return the explanation with a second attack, if the residuals that are left show one.
 
-    >>> rows_in(np.array([2.0, 2.0, 0.0]), 3)
-    2.0
+    Far errors would hide moderate ones: the tails of the honest law would reach out for these.
     """
-    if counts is None:
-        return float(rows)
-    return float(counts.sum() ** 2 / (counts @ counts))
+    rest = explain(residuals, found.noise.scale)
+    if found.share is None or rest.share is None:
+        return found
+    share = found.share + (1.0 - found.share) * rest.share
+    rows = count * rest.rows / len(residuals)
+    return found._replace(noise=rest.noise, share=share, rows=min(found.rows, rows))
 
 
 def _sample(sizes: Array, counts: Array | None) -> npt.NDArray[np.intp]:
@@ -203,29 +213,6 @@ def _sample(sizes: Array, counts: Array | None) -> npt.NDArray[np.intp]:
         middles = (np.arange(rows) + 0.5) * (total[-1] / rows)
         return order[np.searchsorted(total, middles)]
     return order[np.linspace(0, len(sizes) - 1, rows).round().astype(np.intp)]
-
-
-def information(beliefs: Array) -> float:
-    """Return which part of the information about a share remains if each row is only believed.
-
-    If every row were known to be attacked or not, the variance of the share π would be π(1 − π)/N.
-    It is larger by the inverse of 1 − mean(b(1 − b))/(π(1 − π)), where b are the beliefs.
-    """
-    share = float(beliefs.mean())
-    certain = max(share * (1.0 - share), 1e-12)
-    return max(1.0 - float((beliefs * (1.0 - beliefs)).mean()) / certain, 1e-3)
-
-
-def interval(share: float, rows: float) -> tuple[float, float]:
-    """Return the 95 % interval of Clopper and Pearson for a probability.
-
-    >>> tuple(round(end, 4) for end in interval(0.0, 100))
-    (0.0, 0.0362)
-    """
-    hits = min(max(share, 0.0), 1.0) * rows
-    low = betaincinv(hits, rows - hits + 1.0, 0.025) if hits > 0.0 else 0.0
-    high = betaincinv(hits + 1.0, rows - hits, 0.975) if hits < rows else 1.0
-    return float(low), float(high)
 
 
 def suspects_among(suspicion: Array, rate: float) -> Mask:

@@ -7,13 +7,8 @@ import pytest
 from tests.estimators.tables import table
 
 import neurotron as nt
-from neurotron.estimators.suspects import (
-    HonestNoise,
-    explain,
-    information,
-    interval,
-    suspects_among,
-)
+from neurotron.residuals.shares import information, interval
+from neurotron.residuals.suspects import HonestNoise, explain, suspects_among
 
 NOISE = {
     "normal": lambda draw, rows: draw.standard_normal(rows),
@@ -203,3 +198,18 @@ def test_the_suspicion_of_many_labels_is_that_of_few(tail):
     few = noise.suspicion(sizes[:1_000], np.zeros(1_000))
     assert sizes[:1_000].max() > 4.0  # beyond the table
     assert many[:1_000] == pytest.approx(few, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [6.7, 8.0])
+@pytest.mark.parametrize("far", [50.0, 1e4])
+def test_far_errors_do_not_hide_moderate_ones(size, far):
+    draw = np.random.default_rng(1)
+    residuals = draw.standard_normal(1_500)
+    residuals[:30] += size
+    residuals[30:60] += far * draw.choice([-1.0, 1.0], 30) * draw.uniform(1.0, 8.0, 30)
+    found = explain(residuals, 1.0)
+    assert found.share == pytest.approx(0.04, abs=0.01)
+    assert found.noise.tail > 10.0
+    suspects = suspects_among(found.noise.suspicion(np.abs(residuals), np.zeros(1_500)), 0.05)
+    assert suspects[:60].mean() > 0.95
+    assert suspects[60:].mean() < 0.01

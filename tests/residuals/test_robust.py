@@ -7,7 +7,8 @@ import pytest
 from scipy import integrate, stats
 from tests.solvers.tables import NETWORKS, table
 
-from neurotron.solvers import robust, search
+from neurotron.residuals import robust
+from neurotron.solvers import search
 from neurotron.solvers.linearized import Linearized, coordinates_for
 
 DRAW = np.random.default_rng(0)
@@ -133,3 +134,13 @@ def test_a_descent_from_nearby_ends_at_the_true_filter(name):
     start = np.linalg.lstsq(rows.coordinates, 0.8 * data.true_weights, rcond=None)[0]
     weights, _ = rows.weights(search.descend(rows, start))
     assert np.abs(weights - data.true_weights).max() < 1e-11
+
+
+def test_hampels_weights_are_the_slopes_of_their_influence():
+    """Influence rises, is constant and falls to nothing, without a jump."""
+    full, flat, none = robust.HAMPEL
+    sizes = np.linspace(0.01, none + 1.0, 2_000)
+    influence = sizes * robust.hampel(3.0 * sizes, 3.0)
+    expected = np.interp(sizes, [0.0, full, flat, none, 99.0], [0.0, full, full, 0.0, 0.0])
+    np.testing.assert_allclose(influence, expected, atol=1e-12)
+    np.testing.assert_array_equal(robust.hampel(-3.0 * sizes, 3.0), robust.hampel(3.0 * sizes, 3.0))

@@ -14,11 +14,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import fdtrc, log_ndtr
+from scipy.special import fdtrc
 
 from neurotron import _check
 from neurotron._types import Array, Index
-from neurotron.solvers.honest_noise import (
+from neurotron.residuals.honest_noise import (
     POWER,
     STUDENT,
     Regression,
@@ -28,10 +28,11 @@ from neurotron.solvers.honest_noise import (
     spread,
     two_halves,
 )
-from neurotron.solvers.robust import BISQUARE, TINY
-from neurotron.solvers.two_laws import Fit, Kind, Mixture, Shifted, TwoModels, em, seen, weighted
+from neurotron.residuals.normality import has_spike, looks_normal
+from neurotron.residuals.robust import mean
+from neurotron.residuals.two_laws import Fit, Kind, Mixture, Shifted, TwoModels, em, seen, weighted
 
-MARGIN, MARGIN_OF_ONE_SIDE, MANY_ROWS = 10.0, 2.0, 300
+MARGIN, MARGIN_OF_ONE_SIDE, MANY_ROWS = 10.0, 3.0, 300
 """By how much the log-evidence of an attack must exceed that of every kind of honest noise.
 
 The smaller one is for labels shifted to one side of at least 300 rows. With fewer rows, skewed
@@ -43,18 +44,22 @@ SAMPLE, REFINED = 2_000, 100_000
 """Most rows that decide whether there is an attack, and that are fitted if there is one."""
 BLOCK = 5_000
 """Rows of a block, where all rows take part."""
-MOST_GAIN, MOST_DISTANCE, BY_ACCIDENT = 3.0, 0.75, 1.5
-"""Residuals look normal if skewness and tails gain no more log-likelihood than this, if the
-statistic of Anderson and Darling is not larger than in 95 % of normal samples, and if their squares
-follow the inputs by less than this factor more than in a random order."""
 FAR = 10.0
 """Rows beyond this many honest standard deviations are rejected before."""
-SHARES = (0.15, 0.47)
+SHARES = (0.15, 0.48)
 """Shares of tampered rows that are believed: fewer do little harm, and look like a skewed tail."""
-TIES = 0.05
-"""Honest noise is not continuous if a larger share of the labels has one value, such as zero."""
+MOST_OF_A_MODEL = 0.36
+"""The largest share of another model. A larger one is as honest as the rest: on clean air fares
+43 % of the rows have a model of their own, and are a kind of route (chosen there)."""
+APART = 0.3
+"""Least squares is tried as another solution if its outputs differ by more, in noises."""
+SEPARATE = 3.5
+"""Shifts of so many standard deviations leave a valley between two groups of labels, the larger of
+which is honest. Closer groups may be two halves of honest noise with a flat top."""
 UNRELATED = 1e-3
 """Smallest p-value of the hypothesis that the inputs do not say which rows are tampered with."""
+SPLITS = (0.3, 0.5, 0.7)
+"""Shares of the rows with the largest residuals where the search for a shift begins."""
 SCREENING, ROUNDS, REFINING = 20, 300, 50
 """Most rounds of EM from every start, from the best one, and with all rows."""
 PROMISING = 5.0
@@ -80,6 +85,8 @@ class HiddenAttack:
         The probability that the label of each row was tampered with, (N,).
     margin
         By how much the log-evidence exceeds that of the best explanation without an attack.
+    share
+        The share of labels that were tampered with, as rows count.
     """
 
     weights: Array
@@ -88,11 +95,7 @@ class HiddenAttack:
     shift: float
     tampered: Array
     margin: float
-
-    @property
-    def share(self) -> float:
-        """The share of labels that were tampered with."""
-        return float(self.tampered.mean())
+    share: float
 
     def assumed(self, unit: float = 1.0) -> str:
         """Return what has to be true for the weights to be right; `unit` is that of the labels."""
@@ -140,6 +143,25 @@ def hidden_attack(
         None if honest noise explains the labels about as well, or if the labels cannot decide:
         with too few rows, with exact labels, or if many labels are equal.
     """
+    found = _around(rows, labels, counts, weights, noise)
+    every = np.arange(len(labels)) if counts is None else np.flatnonzero(counts > 0.0)
+    some = _sample(every, SAMPLE)
+    part = Regression.of(rows[some], labels[some], None if counts is None else counts[some])
+    start = part.fitted(part.labels)
+    size, level = math.sqrt(part.mean(part.residuals(start) ** 2)), part.residuals(weights)
+    far = part.mean((np.abs(level) > FAR * noise).astype(float)) > SHARES[0]
+    apart = part.mean((part.rows @ (start - weights)) ** 2) > (APART * noise) ** 2
+    if noise <= 0.0 or not (far or (found is None and apart)):
+        return found
+    # the solution may be wrong, and its noise too: look around least squares
+    other = _around(rows, labels, counts, start, size)
+    return max((found, other), key=lambda each: -math.inf if each is None else each.margin)
+
+
+def _around(
+    rows: Regressors, labels: Array, counts: Array | None, weights: Array, noise: float
+) -> HiddenAttack | None:
+    """Return the attack that the rows near a solution show, if there clearly is one."""
     residuals = labels - rows @ weights
     near = np.abs(residuals) <= FAR * noise
     if counts is not None:
@@ -148,9 +170,9 @@ def hidden_attack(
     if noise <= 0.0 or len(used) < max(LEAST_ROWS, ROWS_PER_WEIGHT * rows.shape[1]):
         return None
     chosen = _sample(used, SAMPLE)
-    if _most_equal(labels[chosen]) > TIES * len(chosen):
+    if has_spike(labels[chosen]):
         return None
-    if _looks_honest(rows[chosen], residuals[chosen], noise):
+    if looks_normal(rows[chosen], residuals[chosen], noise):
         return None
     back = _whitening(rows, used)
 
@@ -160,11 +182,13 @@ def hidden_attack(
         )
 
     decided = part(chosen)
-    fit = _best_attack(decided)
-    if fit is None:
+    for fit in _attacks(decided):
+        margin = _margin(decided, fit)
+        if margin >= _required(decided, fit.mixture):
+            break
+    else:
         return None
-    margin = _margin(decided, fit)
-    if margin < _required(decided, fit.mixture) or not _is_plausible(decided, fit):
+    if not _is_plausible(decided, fit):
         return None
     if len(chosen) < len(used):
         fit = em(part(used), fit.mixture, REFINING)
@@ -180,6 +204,7 @@ def hidden_attack(
         shift=fit.mixture.distance,
         tampered=_check.freeze(tampered),
         margin=margin,
+        share=mean(tampered, counts),
     )
 
 
@@ -187,11 +212,6 @@ def _sample(rows: Index, most: int) -> Index:
     if len(rows) <= most:
         return rows
     return np.sort(np.random.default_rng(0).choice(rows, most, replace=False))
-
-
-def _most_equal(labels: Array) -> int:
-    """Return how many labels have the most frequent value."""
-    return int(np.unique(labels, return_counts=True)[1].max())
 
 
 def _blocks(rows: Index) -> list[Index]:
@@ -209,57 +229,24 @@ def _whitening(rows: Regressors, used: Index) -> Array:
     return vectors[:, known] / np.sqrt(values[known])
 
 
-def _looks_honest(rows: Array, residuals: Array, noise: float) -> bool:
-    """Return whether the residuals that a robust regression keeps look like normal noise.
-
-    An attack that hides in the noise changes the shape of their law, or lets their size depend on
-    the inputs. Looking is much faster than fitting attacks, and most honest tables pass.
-    """
-    kept = np.abs(residuals) <= BISQUARE * noise
-    rows, z = rows[kept], residuals[kept] - residuals[kept].mean()
-    z /= max(z.std(), TINY)
-    return _looks_normal(np.sort(z)) and not _follows(z**2 - 1.0, rows)
-
-
-def _looks_normal(z: Array) -> bool:
-    """Return whether ordered values have normal skewness and tails, and pass Anderson and Darling.
-
-    Their statistic sums the squared distance between the two distribution functions over its
-    variance. It notices shapes with normal moments, and the moments notice few values far off.
-    """
-    gain = len(z) * ((z**3).mean() ** 2 / 12.0 + ((z**4).mean() - 3.0) ** 2 / 48.0)
-    places = (2.0 * np.arange(len(z)) + 1.0) / len(z)
-    distance = -len(z) - places @ (log_ndtr(z) + log_ndtr(-z[::-1]))
-    return bool(gain <= MOST_GAIN and distance <= MOST_DISTANCE)
-
-
-def _follows(values: Array, rows: Array) -> bool:
-    """Return whether a quadratic function of the rows predicts values better than by accident."""
-    mixed = np.random.default_rng(0).permutation(values)
-    found, accident = (
-        np.abs(np.linalg.eigvalsh((rows * each[:, None]).T @ rows)).max()
-        for each in (values, mixed)
-    )
-    return bool(found > BY_ACCIDENT * accident)
-
-
 def _starts(data: Regression) -> tuple[Array, Array]:
     """Return least squares, and the solution that the residuals are of."""
     return data.fitted(data.labels), np.zeros(data.size)
 
 
-def _best_attack(data: Regression) -> Fit | None:
-    """Return the mixture with the largest evidence, after EM from several starts.
+def _attacks(data: Regression) -> list[Fit]:
+    """Return the most likely mixture of each kind after EM, those with the largest evidence first.
 
     None comes near the evidence of normal noise in most tables without an attack.
     """
     least = normal_noise(data) - PROMISING
     fits = [
         max((em(data, start, SCREENING) for start in starts), key=lambda fit: fit.likelihood)
-        for starts in (_shifted(data, (1.0,)), _shifted(data, (1.0, -1.0)), _two_models(data))
+        for starts in (_one_side(data), _shifted(data, (1.0, -1.0)), _two_models(data))
     ]
     ends = [_majority(data, fit.mixture) for fit in fits if fit.evidence >= least]
-    return max(ends, key=lambda fit: fit.evidence) if ends else None
+    credible = [fit for fit in ends if SHARES[0] <= fit.mixture.share <= 0.5]
+    return sorted(credible, key=lambda fit: -fit.evidence)
 
 
 def _majority(data: Regression, mixture: Mixture) -> Fit:
@@ -275,6 +262,17 @@ def _shifted(data: Regression, signs: tuple[float, ...]) -> Iterator[Shifted]:
         scale = spread(data, weights)
         for shift in (2.0, 4.0) if len(signs) > 1 else (2.0, -2.0, 4.0, -4.0):
             yield Shifted(weights, 0.7 * scale, 0.25, shift * scale, signs)
+
+
+def _one_side(data: Regression) -> Iterator[Shifted]:
+    """Yield small shifts, and the shifts that separate the largest residuals from the others."""
+    yield from _shifted(data, (1.0,))
+    for weights in _starts(data):
+        residuals = data.residuals(weights)
+        start = Shifted(weights, spread(data, weights), 0.5, 0.0, (1.0,))
+        for share in SPLITS:
+            raised = np.where(residuals > np.quantile(residuals, 1.0 - share), 0.95, 0.05)
+            yield start.step(data, np.stack([1.0 - raised, raised]))
 
 
 def _two_models(data: Regression) -> Iterator[TwoModels]:
@@ -309,7 +307,8 @@ def _honest(data: Regression, mixture: Mixture) -> Iterator[tuple[float, int]]:
     """Yield log-likelihoods without an attack, and how many more numbers they fit."""
     yield normal_noise(data), 0
     starts = _starts(data)
-    yield two_halves(data, starts), 1
+    if mixture.distance < SEPARATE * mixture.noise:
+        yield two_halves(data, starts), 1
     yield shaped_noise(data, starts, STUDENT), 2
     yield shaped_noise(data, starts, POWER), 1
     if isinstance(mixture, TwoModels):
@@ -328,8 +327,7 @@ def _is_plausible(data: Regression, fit: Fit) -> bool:
     Where honest labels are not linear in the inputs, or where their noise grows, the inputs say
     which rows the mixture calls tampered. An attacker who picks rows by their inputs is missed.
     """
-    low, high = SHARES
-    if not low <= fit.mixture.share <= high:
+    if fit.mixture.share > (MOST_OF_A_MODEL if fit.mixture.distance == 0.0 else SHARES[1]):
         return False
     columns = np.column_stack([data.rows, data.rows**2])
     left, singular, _ = np.linalg.svd(columns - columns.mean(axis=0), full_matrices=False)

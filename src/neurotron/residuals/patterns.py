@@ -13,8 +13,8 @@ from scipy.special import bdtrc, chdtri, ndtri
 from scipy.stats import rankdata
 
 from neurotron._types import Array, Mask
-from neurotron.solvers.honest_noise import Regression, growing_noise
-from neurotron.solvers.robust import NORMAL_MEDIAN
+from neurotron.residuals.honest_noise import Regression, growing_noise
+from neurotron.residuals.robust import NORMAL_MEDIAN
 
 RARE = 1e-3
 """The probability that a table without a pattern seems to have one, for each kind of pattern."""

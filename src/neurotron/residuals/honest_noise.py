@@ -16,12 +16,14 @@ from scipy.optimize import minimize
 from scipy.special import gammaln
 
 from neurotron._types import Array
-from neurotron.solvers.robust import NORMAL_MEDIAN, median
+from neurotron.residuals.robust import NORMAL_MEDIAN, median
 
 ROUNDS, EVALUATIONS = 200, 250
 SKEWS = (1.0, 1.5, 1.0 / 1.5)
 """Where fits of skewed noise start: the upper half is this much wider than the middle."""
 SETTLED = 1e-5
+RIDGE = 1e-12
+"""Least variance of two halves, in that of the labels: exact labels have two sharp levels."""
 STEP = 1e-5
 """Of the numerical derivative by the shape of a law."""
 
@@ -103,7 +105,8 @@ def _two_halves(data: Regression, weights: Array, distance: float) -> float:
         level = data.rows @ data.fitted(belief)
         half = data.mean(belief * plain) / (1.0 - data.mean(belief * level))
         residuals = plain + half * level
-        scale = math.sqrt(data.mean(residuals**2 - 2.0 * half * residuals * belief + half**2))
+        square = data.mean(residuals**2 - 2.0 * half * residuals * belief + half**2)
+        scale = math.sqrt(max(square, RIDGE * size**2))
     return before
 
 

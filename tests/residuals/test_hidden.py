@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from neurotron.solvers import honest_noise, mixture, two_laws
-from neurotron.solvers.honest_noise import Regression
-from neurotron.solvers.mixture import hidden_attack
+from neurotron.residuals import hidden, honest_noise, normality, two_laws
+from neurotron.residuals.hidden import hidden_attack
+from neurotron.residuals.honest_noise import Regression
 
 WEIGHTS = np.array([1.0, -0.5, 0.3, 0.8])
 """Of the last column, which is constant."""
@@ -51,6 +51,34 @@ def test_labels_shifted_to_one_side_are_found(shift):
     assert error(found) < 0.25
     assert error(found) < 0.4 * np.linalg.norm(np.linalg.lstsq(X, y)[0] - WEIGHTS)
     assert found.tampered[bad].mean() > found.tampered[~bad].mean() + 0.5
+
+
+@pytest.mark.parametrize("shift", [4.5, 8.0, 100.0])
+@pytest.mark.parametrize("share", [0.4, 0.45])
+def test_shifts_of_nearly_half_of_the_labels_are_found(shift, share):
+    X, y, bad = attacked(6, 400, lambda draw, X, y: y + shift, share)
+    found = found_in(X, y)
+    assert found.kind == "one side"
+    assert found.share == pytest.approx(share, abs=0.01)
+    assert error(found) < 0.3
+    assert ((found.tampered > 0.5) == bad).mean() > 0.97
+
+
+def test_the_attack_is_also_looked_for_around_least_squares():
+    """A wrong solution with little noise sees only some of the rows."""
+    X, y, _ = attacked(7, 600, lambda draw, X, y: y + 30.0, 0.45)
+    wrong = WEIGHTS + np.array([0.0, 0.0, 0.0, 30.0])  # the solution of the attacked rows
+    assert error(hidden_attack(X, y, None, wrong, 0.5)) < 0.3
+
+
+def test_a_group_of_its_own_model_that_is_large_is_left_alone():
+    """Both groups are as honest, if there is nothing but their sizes to tell them apart."""
+    small, large = (
+        attacked(4, 600, lambda draw, X, y: -2.0 * (X @ WEIGHTS), share)[:2]
+        for share in (0.3, 0.42)
+    )
+    assert found_in(*small).kind == "another model"
+    assert found_in(*large) is None
 
 
 def test_a_shift_of_two_deviations_is_found_in_many_rows():
@@ -138,7 +166,8 @@ def test_skewed_noise_of_few_rows_needs_clearer_evidence_than_that_of_many(seed,
     skewed = np.abs(draw.standard_normal(150)) + 0.3 * draw.standard_normal(150)
     y = X @ WEIGHTS + skewed
     assert found_in(X, y) is None
-    monkeypatch.setattr(mixture, "MANY_ROWS", 150)
+    monkeypatch.setattr(hidden, "MANY_ROWS", 150)
+    monkeypatch.setattr(hidden, "MARGIN_OF_ONE_SIDE", 2.0)
     assert 2.0 < found_in(X, y).margin < 3.0  # one of 40 such tables is mistaken then
 
 
@@ -146,17 +175,24 @@ def test_labels_of_which_many_are_zero_are_left_alone():
     draw = np.random.default_rng(1)
     X = inputs(draw, 400)
     y = np.maximum(X @ WEIGHTS + draw.standard_normal(400), 0.0)
-    assert (y == 0.0).mean() > mixture.TIES
+    assert (y == 0.0).mean() > normality.TIES
     assert found_in(X, y) is None
     X, y, bad = attacked(1, 600, lambda draw, X, y: y + 4.0)
     y[~bad] = np.where(y[~bad] < -1.0, -1.0, y[~bad])
-    assert (y == -1.0).mean() > mixture.TIES
+    assert (y == -1.0).mean() > normality.TIES
     assert found_in(X, y) is None
+
+
+def test_labels_on_a_grid_are_continuous_enough():
+    X, y, _ = attacked(1, 600, lambda draw, X, y: y + 4.0)
+    y = np.round(2.0 * y) / 2.0
+    assert np.unique(y, return_counts=True)[1].max() > normality.TIES * len(y)
+    assert found_in(X, y).kind == "one side"
 
 
 def test_few_rows_and_exact_labels_are_left_alone():
     X, y, _ = attacked(1, 600, lambda draw, X, y: y + 5.0)
-    least = mixture.LEAST_ROWS
+    least = hidden.LEAST_ROWS
     index = np.random.default_rng(0).permutation(600)
     assert found_in(X[index[: least + 50]], y[index[: least + 50]]) is not None
     assert found_in(X[index[: least - 1]], y[index[: least - 1]]) is None

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, TypeAlias, cast
 import numpy as np
 
 from neurotron._types import Array
-from neurotron.solvers.honest_noise import Regression
+from neurotron.residuals.honest_noise import Regression
 
 Kind: TypeAlias = Literal["one side", "both sides", "another model"]
 
