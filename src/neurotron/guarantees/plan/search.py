@@ -48,7 +48,7 @@ class NotAchievable(_check.InputError):
         self.steps = steps
 
 
-class Answer(NamedTuple):
+class Reached(NamedTuple):
     """What can be guaranteed: against which attack, with which step size, in how many steps."""
 
     budget: Budget
@@ -57,7 +57,7 @@ class Answer(NamedTuple):
     radius: float
 
 
-class Grid:
+class StepSizes:
     """The step sizes to try next in each view: around the best ones so far, closer and closer."""
 
     def __init__(self, views: int) -> None:
@@ -119,7 +119,7 @@ class Search:
         self.wanted = math.inf if radius is None else radius
         self.most = model.most if steps is None else steps
 
-    def run(self, asked: str) -> Answer:
+    def run(self, asked: str) -> Reached:
         """Find what is asked: steps, radius, bound or probability."""
         if self.most > self.model.most:
             raise NotAchievable(
@@ -129,7 +129,7 @@ class Search:
         if asked != "radius":
             self._require_possible()
         found = getattr(self, asked)()
-        assert isinstance(found, Answer)
+        assert isinstance(found, Reached)
         return found
 
     @property
@@ -160,7 +160,7 @@ class Search:
             )
         self._require_resolved(NO_ATTACK)
 
-    def steps(self) -> Answer:
+    def steps(self) -> Reached:
         """Find the step size that needs the fewest steps."""
         limit = self.model.limit(self.budget)
         if self.wanted <= limit:  # even for a start within it: training would be free to leave
@@ -179,7 +179,7 @@ class Search:
         given = found.step_size, self.wanted, found.steps
         return found._replace(steps=self.model.sooner(self.budget, *given))
 
-    def radius(self) -> Answer:
+    def radius(self) -> Reached:
         """Find the smallest radius within the steps."""
         found, start = self._best(self.budget), self.model.start
         if found.radius < start + self.model.shift(self.budget):
@@ -196,7 +196,7 @@ class Search:
             f"{counted(self.most, 'step')}. Use more steps."
         )
 
-    def bound(self) -> Answer:
+    def bound(self) -> Reached:
         """Find the largest θ, between 0 and where the limit is the radius."""
         nothing, one = (self.model.limit(self._with(bound=theta)) for theta in (0.0, 1.0))
         if one == nothing:
@@ -214,25 +214,25 @@ class Search:
             )
         return self._largest("bound", min((self.wanted - nothing) / (one - nothing), LARGEST))
 
-    def probability(self) -> Answer:
+    def probability(self) -> Reached:
         """Find the largest β in [0, 1]."""
         return self._largest("probability", 1.0)
 
-    def _largest(self, name: str, top: float) -> Answer:
+    def _largest(self, name: str, top: float) -> Reached:
         """Find the largest number up to `top` that the attacker's budget may have.
 
         The best radius is nearly linear in it, so the line through two radii, one too large, finds
         it fast. A radius that stays on the same side counts half (the Illinois method).
         """
-        grid = Grid(self.model.views)
-        best = self._best(NO_ATTACK, grid)
+        near = StepSizes(self.model.views)
+        best = self._best(NO_ATTACK, near)
         self._require_enough(best)
         low, spare, high, lacking = 0.0, self.wanted - best.radius, top, math.nan
         at, side = _legible(top), 0
         for _ in range(MOST_TRIED):
             moved = abs(math.log(at / low)) if low > 0.0 else math.inf
-            grid.widen(max(FARTHER * moved, CLOSEST))
-            found = self._best(self._with(**{name: at}), grid)
+            near.widen(max(FARTHER * moved, CLOSEST))
+            found = self._best(self._with(**{name: at}), near)
             over = found.radius - self.wanted
             if over <= 0.0:
                 best, low, spare = found, at, -over
@@ -262,7 +262,7 @@ class Search:
                 f"{_ask(resolved)}{units}"
             )
 
-    def _require_enough(self, clean: Answer) -> None:
+    def _require_enough(self, clean: Reached) -> None:
         """Refuse what is impossible even with honest labels."""
         if clean.radius <= self.wanted:
             return
@@ -274,12 +274,12 @@ class Search:
             math.inf if found is None else found.steps,
         )
 
-    def _best(self, budget: Budget, grid: Grid | None = None) -> Answer:
+    def _best(self, budget: Budget, tried: StepSizes | None = None) -> Reached:
         """Return the step size with the smallest radius after the steps that are given.
 
-        With `grid`, it only matters on which side of the wanted radius it is.
+        With `tried`, it only matters on which side of the wanted radius it is.
         """
-        largest, best, near = self.model.largest(budget), None, grid or Grid(self.model.views)
+        largest, best, near = self.model.largest(budget), None, tried or StepSizes(self.model.views)
         long = self.most > self.model.long
         for _ in range(MOST_ROUNDS):
             sizes = self.model.schedules
@@ -294,14 +294,14 @@ class Search:
             near.narrow(radii)
             if near.fine(long=long) or not math.isfinite(best.radius):
                 break
-            if grid and abs(best.radius / self.wanted - 1.0) > near.apart:
+            if tried and abs(best.radius / self.wanted - 1.0) > near.apart:
                 break
         assert best is not None
         return best
 
-    def _fewest(self, budget: Budget, most: int) -> Answer | None:
+    def _fewest(self, budget: Budget, most: int) -> Reached | None:
         """Return the step size that needs the fewest steps, None if they are too many."""
-        largest, best, near = self.model.largest(budget), None, Grid(self.model.views)
+        largest, best, near = self.model.largest(budget), None, StepSizes(self.model.views)
         long = self.model.long < math.inf
         for _ in range(MOST_ROUNDS):
             sizes = self.model.schedules
@@ -331,9 +331,9 @@ class Search:
         return f"θ = {self.budget.bound:g}, β = {self.budget.probability:g}"
 
 
-def _found(budget: Budget, sizes: Array, scores: Array, steps: int) -> Answer:
+def _found(budget: Budget, sizes: Array, scores: Array, steps: int) -> Reached:
     best = int(scores.argmin())
-    return Answer(budget, float(sizes.flat[best]), steps, float(scores.flat[best]))
+    return Reached(budget, float(sizes.flat[best]), steps, float(scores.flat[best]))
 
 
 def _ask(least: float) -> str:
