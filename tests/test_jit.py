@@ -13,8 +13,9 @@ import threading
 import numpy as np
 import pytest
 
+import neurotron as nt
 from neurotron import _jit, _waiting
-from neurotron._jit import interruptible
+from neurotron._jit import Compiled, interruptible
 
 PROGRAM = """
 import numpy as np
@@ -184,15 +185,20 @@ def test_no_wrong_bit_on_disk_reaches_the_code_that_runs(compiled, tmp_path, mon
             assert loaded(path, bit) in (None, intact)
 
 
-@pytest.mark.parametrize("more", [False, True])
-def test_ctrl_c_is_not_lost_in_a_function_that_the_compiler_calls_back(more):
-    """Nor is it heard only at the end, when there is more to do after the callback."""
+def call_back_of_the_compiler():
+    """Return a function that presses Ctrl-C and has the file name of the compiler."""
     names: dict = {}
     source = "import signal\ndef call_back(): signal.raise_signal(signal.SIGINT)"
     exec(compile(source, "site-packages/llvmlite/binding.py", "exec"), names)
-    reached = []
+    return names["call_back"]
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_ctrl_c_is_not_lost_in_a_function_that_the_compiler_calls_back(more):
+    """Nor is it heard only at the end, when there is more to do after the callback."""
+    call_back, reached = call_back_of_the_compiler(), []
     with pytest.raises(KeyboardInterrupt), interruptible():  # noqa: PT012
-        names["call_back"]()
+        call_back()
         reached.append("after the callback")
         if more:
             for _ in range(1000):  # the compiler, too, returns to Python again and again
@@ -200,6 +206,21 @@ def test_ctrl_c_is_not_lost_in_a_function_that_the_compiler_calls_back(more):
             reached.append("the end")
     assert reached == ["after the callback"]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_is_not_lost_while_kept_code_is_loaded(small_problem, monkeypatch):
+    call_back, load = call_back_of_the_compiler(), Compiled.load
+
+    def interrupted(function):
+        monkeypatch.setattr(Compiled, "load", load)  # it is pressed once
+        with contextlib.suppress(KeyboardInterrupt):  # LLVM only prints it
+            call_back()
+        threading.Event().wait(1.0)
+        return load(function)
+
+    monkeypatch.setattr(Compiled, "load", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        nt.simulate(small_problem, [nt.Arm(nt.NeuroTron(0.01))], steps=10)
 
 
 def test_several_functions_are_announced_once(monkeypatch, capfd):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from neurotron._jit import Compiled, compiling, entry, inline
+from neurotron._jit import Compiled, compiling, entry, inline, interruptible
 from neurotron._types import Array, Index
 from neurotron.engine.compiled.callers import call, callers_of, kind_of, type_of, words_of
 from neurotron.engine.compiled.lanes import LANES
@@ -54,9 +54,10 @@ class Program:
     def compile(self) -> None:
         """Load the functions from disk; compile those that are not there."""
         if not len(self.table):
-            functions = _ready(self.calls)
+            with interruptible():  # LLVM calls back into Python where code is loaded, too
+                functions = _ready(self.calls)
+                callers = callers_of(function.kinds for function in functions)
             memory = self.memory.ctypes.data + self.starts * self.memory.itemsize
-            callers = callers_of(function.kinds for function in functions)
             addresses = [function.address for function in functions]
             self.table = np.column_stack([callers, addresses, memory])
 
