@@ -176,24 +176,24 @@ def linear_near(off: float, beta: float) -> int:
 
 @long
 @pytest.mark.quick
-def test_labels_of_a_filter_close_to_the_true_one_win_as_the_page_says():
+def test_labels_of_a_filter_close_to_the_true_one_do_not_win_as_the_page_says():
     text = " ".join(ROWS_PAGE.read_text().split())
-    assert f"at β = 0.4 the solver found the true filter on {linear_near(0.01, 0.4)} of 10" in text
-    assert f"At β = 0.3 it found the filter on {linear_near(0.01, 0.3)} of the 10 linear" in text
-    assert "at β = 0.2 on all 16, and with weights that were moved by 10 % always" in text
-    assert linear_near(0.01, 0.2) == linear_near(0.1, 0.4) == 10
+    assert "the true filter was found in 359 of 360 tables of linear regression" in text
+    for off, beta in ((0.01, 0.4), (0.01, 0.3), (0.1, 0.4)):
+        assert linear_near(off, beta) == 10
 
 
-@pytest.mark.parametrize(("beta", "at_mirror"), [(0.4, True), (0.3, False)])
-def test_a_minority_without_noise_wins_at_40_per_cent_as_the_page_says(beta, at_mirror):
+@pytest.mark.parametrize("beta", [0.4, 0.45])
+def test_a_minority_without_noise_does_not_win_as_the_page_says(beta):
     network, draw = nt.networks.symmetric(100, 25, 10, seed=900), np.random.default_rng(900)
     true, X = draw.standard_normal(25), draw.standard_normal((500, 100))
     honest = network(true, X)
     labels = honest + 0.3 * honest.std() * draw.standard_normal(500)
     labels[: int(500 * beta)] = network(-true, X)[: int(500 * beta)]
     found = nt.solve(network, X, labels)
-    assert bool(np.linalg.norm(found.weights + true) < 1e-6) is at_mirror
-    assert ("the filter may be the attacker's" in " ".join(str(found).split())) is at_mirror
+    assert np.linalg.norm(found.weights - true) < 0.25 * np.linalg.norm(true)
+    assert found.converged
+    assert "the filter may be the attacker's" not in " ".join(str(found).split())
 
 
 SAMPLE = [
