@@ -15,11 +15,13 @@ import tomllib
 import warnings
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import stats
+from sklearn.linear_model import LinearRegression
 from tests.support.attacks import own_settings
 from tests.support.pieces import pieces
 
@@ -211,6 +213,9 @@ def good_calls(folder):
     }  # fmt: skip
     shaped = {"outer_weights": 1.0, "leak": 0.1, "activation": "relu"}
     gelu = nt.networks.relu_gate(1, activation="gelu").activation
+    many, signs = np.vstack([rows] * 9), np.tile([1.0, -1.0, 0.5], 18)
+    halves = nt.MedianOfParts(LinearRegression(), parts=3).fit(many, signs)
+    huber = nt.CertifiedHuberRegressor().fit(many, signs)
     sized = {"filter_size": 2, "n_inputs": 3, "seed": 0}
     return {
         "Arm": (nt.Arm, {"trainer": nt.SGD(0.1), "attack": attack, "name": "a"}),
@@ -279,6 +284,17 @@ def good_calls(folder):
         "check_attack": (nt.check_attack, {"attack": attack, "seed": 0}),
         "check_law": (nt.check_law, {"law": nt.Normal(), "n_inputs": 3, "seed": 0}),
         "check_trainer": (nt.check_trainer, {"trainer": nt.SGD(0.01), "seed": 0}),
+        "intervals": (  # scikit-learn says what is wrong with X
+            partial(nt.intervals, halves, rows),
+            {"y_cal": np.ones(6), "confidence_level": 0.5, "poisoned": 1, "coin": None,
+             "given_calibration": None, "training_attacker": "same", "bound": math.inf,
+             "scale": None}),
+        "CertifiedHuberRegressor.damage_bound": (
+            partial(huber.damage_bound, X=rows), {"m": 1, "bound": math.inf}),
+        "CertifiedHuberRegressor.predict_bounds": (
+            partial(huber.predict_bounds, rows), {"m": 1, "bound": math.inf}),
+        "MedianOfParts.predict_bounds": (
+            partial(halves.predict_bounds, rows), {"m": 1, "bound": math.inf}),
         "load_model": (nt.load_model, {"path": model}),
         "load_results": (nt.load_results, {"folder": folder}),
         "plan": (nt.plan, planned),
@@ -294,6 +310,9 @@ def good_calls(folder):
             {"X": rows, "model": (gate, np.ones(3))}),
         "Solution.predict": (
             nt.solve(nt.networks.linear(3), rows, np.ones(6)).predict, {"X": rows}),
+        "Solution.radius": (
+            nt.solve(nt.networks.linear(3), rows, np.ones(6)).radius,
+            {"X": rows, "y": np.ones(6), "tampered": 0, "noise": 0.1, "confidence": 0.9}),
         "simulate": (nt.simulate, simulated),
         "solve": (
             solve_quietly,
@@ -404,7 +423,8 @@ def good_calls(folder):
 NOT_CALLED = {
     "Attack", "Data", "Law", "ProductLaw",  # abstract: their subclasses are called
     "InputError", "NotAchievable", "StorageError",
-    "NeuroTronRegressor",  # keeps what it is given until `fit`, as scikit-learn wants it
+    # keep what they are given until `fit`, as scikit-learn wants it
+    "CertifiedHuberRegressor", "MedianOfParts", "NeuroTronRegressor",
     # records that the package itself makes, of plain values
     "Assumption", "Audit", "Batch", "Certificate", "Chart", "Claim", "Damages", "EvenMoments",
     "Failure", "Finding", "Fits",
